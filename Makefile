@@ -1,0 +1,42 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Each builds .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# On few cores one BLAS thread for each test worker is faster than many that fight.
+THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types unit verify clean
+
+help:  ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+setup: $(READY)  ## build .venv with everything the demo and the tests need
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "duti needs Python 3.11 or newer, found %d.%d; run make PYTHON=/path/to/python3.11" % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(READY)
+
+demo: $(READY)  ## debug the Harry Potter example: a table and a picture
+	$(BIN)/python -m duti.demo
+
+test: lint types unit  ## everything that must pass
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+unit: $(READY)
+	$(THREADS) $(BIN)/python -m pytest -n 2 --dist worksteal
+
+verify: $(READY)  ## the full experiments behind the figures in the README (minutes)
+	$(THREADS) $(BIN)/python -m benchmarks.verify
+
+clean:  ## remove what was built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,95 @@
+"""Find and fix wrong labels in a training set, with the help of a few items you trust.
+
+>>> import duti
+>>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
+>>> y = ["no", "no", "yes", "yes", "yes", "yes"]
+>>> learner = duti.KernelLogistic(bandwidth=0.3, ridge=0.01)
+>>> findings = duti.debug(X, y, X_trusted=[[0.2]], y_trusted=["no"], learner=learner)
+>>> findings.flagged, findings.suggested_labels[findings.flagged].tolist()
+(array([2]), ['no'])
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from duti.detector import Detector as Detector
+    from duti.detector import Duti as Duti
+    from duti.detector import debug as debug
+    from duti.errors import DutiError as DutiError
+    from duti.errors import LearnerError as LearnerError
+    from duti.errors import ProblemError as ProblemError
+    from duti.estimators import DUTIClassifier as DUTIClassifier
+    from duti.estimators import DUTIRegressor as DUTIRegressor
+    from duti.findings import Findings as Findings
+    from duti.learners import KernelLogistic as KernelLogistic
+    from duti.learners import KernelRidge as KernelRidge
+    from duti.learners import Learner as Learner
+    from duti.learners import Logistic as Logistic
+    from duti.learners import Ridge as Ridge
+    from duti.objective import Objective as Objective
+    from duti.path import Status as Status
+    from duti.path import Step as Step
+    from duti.problem import Problem as Problem
+    from duti.storage import load as load
+
+__version__ = "0.1.0"
+
+# Names are imported when first used, so that `import duti` stays light.
+_HOME = {
+    "DUTIClassifier": "estimators",
+    "DUTIRegressor": "estimators",
+    "Detector": "detector",
+    "Duti": "detector",
+    "DutiError": "errors",
+    "Findings": "findings",
+    "KernelLogistic": "learners",
+    "KernelRidge": "learners",
+    "Learner": "learners",
+    "LearnerError": "errors",
+    "Logistic": "learners",
+    "Objective": "objective",
+    "Problem": "problem",
+    "ProblemError": "errors",
+    "Ridge": "learners",
+    "Status": "path",
+    "Step": "path",
+    "debug": "detector",
+    "load": "storage",
+}
+
+__all__ = [
+    "DUTIClassifier",
+    "DUTIRegressor",
+    "Detector",
+    "Duti",
+    "DutiError",
+    "Findings",
+    "KernelLogistic",
+    "KernelRidge",
+    "Learner",
+    "LearnerError",
+    "Logistic",
+    "Objective",
+    "Problem",
+    "ProblemError",
+    "Ridge",
+    "Status",
+    "Step",
+    "debug",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'duti' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"duti.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

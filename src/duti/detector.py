@@ -1,0 +1,151 @@
+"""DUTI itself: one call from a training set and trusted items to findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from duti.errors import LearnerError, ProblemError
+from duti.findings import Findings, collect
+from duti.learners import KernelLogistic, KernelRidge, Learner
+from duti.objective import Objective
+from duti.path import Status, default_solver, follow, gammas, last_gamma
+from duti.problem import Problem, Task, listed
+from duti.progress import Progress, reporting
+from duti.randomness import Seed
+from duti.ranking import Tally
+from duti.solvers import Solver
+from duti.tune import tune
+
+RECIPES = ("paper",)
+
+
+class Detector(Protocol):
+    """Anything that ranks the rows of a problem from most to least suspicious."""
+
+    def rank(self, problem: Problem) -> Findings:
+        """The findings for a problem."""
+        ...
+
+
+def default_learner(task: Task) -> Learner:
+    """The kernel learner that fits a task, to be tuned.
+
+    In regression it has an intercept, so that adding a constant to all labels changes nothing.
+    """
+    return KernelLogistic() if task == "classification" else KernelRidge(intercept=True)
+
+
+@dataclass(frozen=True)
+class Duti:
+    """Algorithm 1 of the paper, as a detector.
+
+    >>> import duti
+    >>> problem = duti.Problem([[0.0], [0.1], [0.9], [1.0]], ["a", "b", "b", "b"], [[0.1]], ["a"])
+    >>> Duti(learner=duti.KernelLogistic(0.3, 0.01), budget=1).rank(problem).flagged
+    array([1])
+    """
+
+    learner: Learner | None = None
+    budget: int | None = None
+    solver: Solver | None = None
+    random_state: Seed = None
+    progress: Progress = None
+
+    def rank(self, problem: Problem) -> Findings:
+        """Tune the learner, follow the path, rank the rows.
+
+        Ctrl-C along the path returns the steps done so far.
+        """
+        budget = problem.budget(self.budget)
+        learner = default_learner(problem.task) if self.learner is None else self.learner
+        with reporting(self.progress) as report:
+            y, k = problem.y, problem.k
+            learner = tune(learner, problem.X, y, k, self.random_state, report).best
+            objective = Objective(problem, learner, self.random_state)
+            solver = (self.solver or default_solver(problem.task)).prepare(objective)
+            start = solver.start()
+            last = last_gamma(problem, start)
+            tally = Tally(objective.relabelling, start)
+            expected = len(list(gammas(tally.gamma_max, last)))
+            try:
+                for solution in follow(problem, objective.relabelling, solver, start, budget):
+                    tally.add(solution)
+                    report("following the path", len(tally.steps), expected)
+                status = _status(tally, budget)
+            except KeyboardInterrupt:
+                status = Status.INTERRUPTED
+        notes = _note_on_satisfied(objective, noise=last / 2)
+        return collect(problem, learner, tally, budget=budget, status=status, notes=notes)
+
+
+def debug(
+    X: Any,
+    y: Any,
+    X_trusted: Any = None,
+    y_trusted: Any = None,
+    *,
+    learner: Learner | None = None,
+    confidence: Any = None,
+    budget: int | None = None,
+    verified: Mapping[Any, Any] | None = None,
+    task: Task | None = None,
+    recipe: str = "paper",
+    random_state: Seed = None,
+    progress: Progress = None,
+) -> Findings:
+    """Find the rows of a training set whose labels look wrong, and what they should be.
+
+    X, y: the training set (arrays, lists, pandas, polars or Arrow frames, sparse matrices).
+    X_trusted, y_trusted: items whose labels are known to be right. `confidence` c ≥ 0 weighs them:
+    one number, or one each (100 if None). `verified={row: label}`: rows of X that were checked.
+    `learner`: what is trained on the data; the kernel learner that fits the task, tuned by
+    10-fold cross-validation, if None. `budget`: how many rows somebody is willing to check (n // 10).
+    `progress=True` shows a bar on a terminal.
+
+    >>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
+    >>> y = ["no", "no", "yes", "yes", "yes", "yes"]
+    >>> findings = debug(X, y, [[0.2]], ["no"], learner=KernelLogistic(0.3, 0.01), budget=2)
+    >>> findings.flagged, findings.suggested_labels[2]
+    (array([2]), np.str_('no'))
+    """
+    if recipe not in RECIPES:
+        raise ProblemError(f"recipe is {recipe!r}; use one of {', '.join(map(repr, RECIPES))}.")
+    if learner is not None and task is not None and learner.task != task:
+        raise LearnerError(
+            f"{type(learner).__name__} is for {learner.task}, but task is {task!r}; drop one of them."
+        )
+    problem = Problem(
+        X,
+        y,
+        X_trusted,
+        y_trusted,
+        confidence=confidence,
+        verified=verified,
+        task=learner.task if learner is not None else task,
+    )
+    return Duti(learner, budget, random_state=random_state, progress=progress).rank(problem)
+
+
+def _status(tally: Tally, budget: int) -> Status:
+    if not tally.steps:
+        return Status.NOTHING_TO_FIX
+    if any(step.status is Status.NOT_CONVERGED for step in tally.steps):
+        return Status.NOT_CONVERGED
+    return Status.BUDGET_REACHED if tally.flagged > budget else Status.CONVERGED
+
+
+def _note_on_satisfied(objective: Objective, noise: float) -> tuple[str, ...]:
+    """Trusted items that the learner agrees with before anything is changed."""
+    scores, labels = objective.trusted_scores(objective.given_fit.theta), objective.problem.y_trusted
+    agrees = abs(scores - labels) <= noise if scores.ndim == 1 else scores.argmax(axis=1) == labels
+    if not agrees.any():
+        return ()
+    items = listed(np.flatnonzero(agrees).tolist())
+    return (
+        f"{int(agrees.sum())} of {len(labels)} trusted items already agree with the learner "
+        f"before any change: {items}.",
+    )

@@ -1,0 +1,13 @@
+"""Errors a user can act on: each message names the thing, what was seen and the remedy."""
+
+
+class DutiError(ValueError):
+    """Base of every error that duti raises about its input."""
+
+
+class ProblemError(DutiError):
+    """The rows, labels, trusted items or options cannot be debugged as given."""
+
+
+class LearnerError(DutiError):
+    """The learner does not fit the problem, or a hyperparameter is missing or impossible."""

@@ -1,0 +1,156 @@
+"""The learner of the paper: a regularised empirical risk minimiser over features Z.
+
+    θ(labels) = argmin_β (1/n) Σ_i ℓ(z_i β, label_i) + ½ Σ_d penalty_d β_d²
+
+solved by Newton steps whose linear systems go to preconditioned conjugate gradients, so the
+Hessian H = (1/n) Zᵀ ℓ'' Z + diag(penalty) is needed only in products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from duti.arrays import Array
+from duti.features.rows import Rows
+from duti.learners.losses import Curvature, Loss
+
+Preconditioner = Callable[[Array], Array]
+
+DENSE_PRECONDITIONER = 3000
+"""Up to this many features the preconditioner is a D×D Cholesky factor, above it a diagonal."""
+STALE = 8
+"""Conjugate-gradient steps after which the preconditioner is built anew."""
+NEWTON_STEPS = 100
+CG_STEPS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The learner at its optimum for some labels."""
+
+    theta: Array
+    scores: Array
+    """Zθ."""
+    gradient: Array
+    """What is left of the KKT condition g(δ, θ) = 0."""
+    preconditioner: Preconditioner
+    converged: bool
+
+
+class ERM:
+    """Rows Z, a loss and a penalty: everything but the labels."""
+
+    def __init__(self, rows: Rows, loss: Loss, penalty: Array, columns: tuple[int, ...]) -> None:
+        self.rows, self.loss, self.penalty = rows, loss, penalty
+        self.shape = (rows.D, *columns)
+
+    def penalised(self, theta: Array) -> Array:
+        """Λθ."""
+        return np.asarray((self.penalty * theta.T).T)
+
+    def risk(self, theta: Array, scores: Array, labels: Array) -> float:
+        """(1/n) Σ ℓ + ½ θᵀΛθ."""
+        loss = float(self.loss.values(scores, labels).mean())
+        return loss + 0.5 * float((self.penalised(theta) * theta).sum())
+
+    def d_theta(self, theta: Array, scores: Array, labels: Array) -> Array:
+        """The gradient of the risk: the KKT condition of the paper, g(δ, θ)."""
+        residual = self.loss.d_scores(scores, labels)
+        return self.rows.transposed_times(residual) / self.rows.n + self.penalised(theta)
+
+    def hessian_times(self, curvature: Curvature, V: Array) -> Array:
+        """H V."""
+        bent = curvature.times(self.rows.times(V))
+        return self.rows.transposed_times(bent) / self.rows.n + self.penalised(V)
+
+    def preconditioner(self, curvature: Curvature) -> Preconditioner:
+        """An approximate inverse of H, the same for every class, so zero-sum columns stay zero-sum."""
+        weights = curvature.weights / self.rows.n
+        if self.rows.D > DENSE_PRECONDITIONER:
+            diagonal = self.rows.gram_diagonal(weights) + self.penalty
+            diagonal = np.maximum(diagonal, 1e-14 * diagonal.max())
+            return lambda R: np.asarray((R.T / diagonal).T)
+        H = self.rows.gram(weights)
+        # An unpenalised intercept of rows that are all certain has no curvature left: keep H regular.
+        H[np.diag_indices_from(H)] += self.penalty + 1e-14 * (np.trace(H) / len(H) + self.penalty.max())
+        factor = cho_factor(H, lower=True, check_finite=False)
+        return lambda R: cho_solve(factor, R, check_finite=False)
+
+    def solve(
+        self, curvature: Curvature, B: Array, preconditioner: Preconditioner, rtol: float, start: Array
+    ) -> tuple[Array, int]:
+        """H⁻¹ B by preconditioned conjugate gradients, and the number of steps it took."""
+        X = start.copy()
+        R = B - self.hessian_times(curvature, X) if X.any() else B.copy()
+        target = rtol**2 * float((B * preconditioner(B)).sum())
+        Y = preconditioner(R)
+        direction, size = Y, float((R * Y).sum())
+        for step in range(CG_STEPS):
+            if size <= target or size <= 0:
+                return X, step
+            bent = self.hessian_times(curvature, direction)
+            length = size / float((direction * bent).sum())
+            X += length * direction
+            R -= length * bent
+            Y = preconditioner(R)
+            size, previous = float((R * Y).sum()), size
+            direction = Y + (size / previous) * direction
+        return X, CG_STEPS
+
+    def fit(self, labels: Array, start: Fit | None = None, tol: float = 1e-10) -> Fit:
+        """θ(labels) by Newton's method, to max|g| ≤ tol.
+
+        From the fit at other labels, the first Newton step is the paper's linear prediction
+        θ + (∂θ/∂δ)(δ' − δ), because g there is −∂g/∂δ-times the change of the labels.
+        """
+        if start is None:
+            theta, scores, preconditioner = np.zeros(self.shape), self._zero_scores(), None
+        else:
+            theta, scores, preconditioner = start.theta, start.scores, start.preconditioner
+        gradient, converged = self.d_theta(theta, scores, labels), False
+        for _ in range(NEWTON_STEPS):
+            size = float(abs(gradient).max())
+            converged = size <= tol
+            if converged:
+                break
+            curvature = self.loss.curvature(scores)
+            preconditioner = preconditioner or self.preconditioner(curvature)
+            rtol = min(0.1, max(size, 1e-3 * tol / size))
+            step, iterations = self.solve(curvature, -gradient, preconditioner, rtol, np.zeros_like(theta))
+            if iterations > STALE:
+                preconditioner = None
+            moved = self._line_search(theta, scores, labels, gradient, step)
+            if moved is None:
+                break
+            theta, scores = moved
+            gradient = self.d_theta(theta, scores, labels)
+        preconditioner = preconditioner or self.preconditioner(self.loss.curvature(scores))
+        return Fit(theta, scores, gradient, preconditioner, converged)
+
+    def adopt(self, fit: Fit, labels: Array) -> Fit:
+        """The θ of a fit with another penalty, as a start for this one."""
+        gradient = self.d_theta(fit.theta, fit.scores, labels)
+        preconditioner = self.preconditioner(self.loss.curvature(fit.scores))
+        return Fit(fit.theta, fit.scores, gradient, preconditioner, converged=False)
+
+    def _zero_scores(self) -> Array:
+        return np.zeros((self.rows.n, *self.shape[1:]))
+
+    def _line_search(
+        self, theta: Array, scores: Array, labels: Array, gradient: Array, step: Array
+    ) -> tuple[Array, Array] | None:
+        """The longest of the steps 1, ½, ¼ … that lowers the risk; None at the limit of rounding."""
+        risk, slope = self.risk(theta, scores, labels), float((gradient * step).sum())
+        moved_scores = self.rows.times(step)
+        length = 1.0
+        while length > 1e-10:
+            trial, trial_scores = theta + length * step, scores + length * moved_scores
+            reached = self.risk(trial, trial_scores, labels)
+            if reached <= risk + 1e-4 * length * slope + 1e-14 * abs(risk):
+                return trial, trial_scores
+            length /= 2
+        return None

@@ -1,0 +1,48 @@
+"""Progress on long work: silent in libraries, a bar on a terminal when asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Report = Callable[[str, int, int], None]
+"""Called with the stage, the steps done and the steps expected."""
+Progress = bool | Report | None
+"""None or False: silent. True: a bar if the error stream is a terminal. Or a function of your own."""
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+@contextmanager
+def reporting(progress: Progress) -> Iterator[Report]:
+    """The function to call after every step of long work.
+
+    >>> with reporting(None) as report:
+    ...     report("path", 1, 20)
+    """
+    if callable(progress):
+        yield progress
+    elif progress and sys.stderr.isatty():
+        with _bar() as report:
+            yield report
+    else:
+        yield silent
+
+
+@contextmanager
+def _bar() -> Iterator[Report]:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        tasks = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage)
+            bar.update(tasks[stage], completed=done, total=max(done, total))
+
+        yield report

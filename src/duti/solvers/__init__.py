@@ -1,0 +1,48 @@
+"""Solvers of min_δ O_γ(δ) for one γ after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from duti.arrays import Array
+from duti.objective import Evaluation, Objective
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """δ at one γ, and how good it is."""
+
+    gamma: float
+    delta: Array
+    value: float
+    """O_γ(δ)."""
+    scores: Array
+    """s: what the learner trained on the changed labels says of each row."""
+    evidence: Array
+    """E = s − u at δ."""
+    accuracy: float
+    """Relative duality gap (regression) or Frank-Wolfe gap (classification): 0 is optimal."""
+    converged: bool
+    evaluation: Evaluation | None = None
+    """What a warm start needs, if the solver needs anything but δ."""
+
+
+class PreparedSolver(Protocol):
+    """A solver with everything factored that does not depend on γ."""
+
+    def start(self) -> Solution:
+        """δ⁽⁰⁾: nothing changed, at γ = 0."""
+        ...
+
+    def solve(self, gamma: float, previous: Solution) -> Solution:
+        """argmin O_γ, warm-started at the previous solution."""
+        ...
+
+
+class Solver(Protocol):
+    """A way to minimise O_γ; a value, with tolerances and limits as its fields."""
+
+    def prepare(self, objective: Objective) -> PreparedSolver:
+        """Do once what every γ shares."""
+        ...

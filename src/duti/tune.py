@@ -1,0 +1,167 @@
+"""Cross-validation of the learner's hyperparameters, on the training labels as given.
+
+The grid: `bandwidth` is the median distance between rows times ¼, ½, 1, 2, 4; `ridge` is 1, 0.1 …
+1e-6. Rows are shuffled into 10 folds, class by class; with fewer than 10 rows in the rarest class
+there are as many folds as it has rows, and the only row of a class is never held out. The score
+is the mean held-out log loss or squared error; among equals the most regularised wins.
+
+One feature map serves all folds of a bandwidth: it depends on X alone, and a ridge solution on some
+rows lies in the span of their features, so each fold gives what it would have given by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve
+from scipy.spatial.distance import pdist
+
+from duti.arrays import Array, Ints, Matrix, Targets
+from duti.features.rows import Rows
+from duti.learners import Learner
+from duti.learners.erm import Fit
+from duti.learners.model import label_targets
+from duti.progress import Report, silent
+from duti.randomness import Seed, generator
+
+FOLDS = 10
+RIDGES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+BANDWIDTHS = (4.0, 2.0, 1.0, 0.5, 0.25)
+DISTANCE_ROWS = 1000
+FIT_TOL = 1e-5
+TIE = 1e-6
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A learner and its mean held-out loss."""
+
+    learner: Learner
+    loss: float
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What cross-validation chose, and all that it tried."""
+
+    best: Learner
+    trials: tuple[Trial, ...] = ()
+
+
+def tune(
+    learner: Learner,
+    X: Matrix,
+    y: Targets,
+    k: int,
+    random_state: Seed = None,
+    report: Report = silent,
+) -> Tuning:
+    """Fill in the hyperparameters that are None; y holds codes of k classes, or values with k = 0."""
+    if not learner.untuned:
+        return Tuning(learner)
+    rng = generator(random_state)
+    folds = assign_folds(y, k, rng)
+    maps = list(_bandwidths(learner, X, rng))
+    trials: list[Trial] = []
+    for done, candidate in enumerate(maps):
+        report("tuning the learner", done, len(maps))
+        trials += _trials(candidate, X, label_targets(y, k), folds, rng)
+    report("tuning the learner", len(maps), len(maps))
+    best = trials[0]
+    for trial in trials:  # from the most regularised to the least
+        if trial.loss < best.loss * (1 - TIE):
+            best = trial
+    return Tuning(best.learner, tuple(trials))
+
+
+def assign_folds(y: Targets, k: int, rng: np.random.Generator) -> Ints:
+    """The fold of each row, −1 for rows that are never held out.
+
+    >>> folds = assign_folds(np.array([0, 0, 0, 1, 1, 1, 2]), 3, np.random.default_rng(0))
+    >>> folds[-1], folds.max()
+    (np.int64(-1), np.int64(2))
+    """
+    counts = np.bincount(y, minlength=k) if k else np.array([len(y)])
+    number = int(min(FOLDS, counts[counts > 1].min(initial=len(y))))
+    folds = np.empty(len(y), dtype=np.int64)
+    start = 0
+    for label in range(k or 1):
+        members = rng.permutation(np.flatnonzero(y == label) if k else np.arange(len(y)))
+        folds[members] = (start + np.arange(len(members))) % number if len(members) > 1 else -1
+        start += len(members)  # the next class goes on where this one stopped, so that folds are even
+    return folds
+
+
+def _bandwidths(learner: Learner, X: Matrix, rng: np.random.Generator) -> Iterator[Learner]:
+    if "bandwidth" not in learner.untuned:
+        yield learner
+        return
+    scale = median_distance(learner, X, rng)
+    for factor in BANDWIDTHS:
+        yield learner.with_(bandwidth=factor * scale)
+
+
+def median_distance(learner: Learner, X: Matrix, rng: np.random.Generator) -> float:
+    """Median distance between rows, in the units the kernel will see."""
+    if not isinstance(X, np.ndarray):
+        return 1.0  # the kernel itself refuses sparse rows, with a remedy
+    some = X[rng.choice(len(X), DISTANCE_ROWS, replace=False)] if len(X) > DISTANCE_ROWS else X
+    if getattr(learner, "standardize", False):
+        scale = X.std(axis=0)
+        some = some / np.where(scale > 0, scale, np.inf)
+    distances = pdist(some)
+    distances = distances[distances > 0]
+    return float(np.median(distances)) if len(distances) else 1.0
+
+
+def _trials(
+    learner: Learner, X: Matrix, targets: Array, folds: Ints, rng: np.random.Generator
+) -> list[Trial]:
+    """One feature map, all ridges."""
+    rows = Rows(learner.features().fit(X, rng)(X), intercept=learner.intercept)
+    ridges = RIDGES if learner.ridge is None else (learner.ridge,)
+    candidates = [learner.with_(ridge=ridge) for ridge in ridges]
+    losses = _squared_errors if targets.ndim == 1 else _log_losses
+    return [
+        Trial(c, loss) for c, loss in zip(candidates, losses(candidates, rows, targets, folds), strict=True)
+    ]
+
+
+def _log_losses(learners: list[Learner], rows: Rows, targets: Array, folds: Ints) -> Array:
+    """Held-out log loss of each learner, warm-started from one ridge to the next."""
+    total = np.zeros(len(learners))
+    for fold in range(folds.max() + 1):
+        held = folds == fold
+        seen, unseen, labels = rows.subset(~held), rows.subset(held), targets[~held]
+        fit: Fit | None = None
+        for i, learner in enumerate(learners):
+            erm = learner.erm(seen, targets.shape[1])
+            start = None if fit is None else erm.adopt(fit, labels)
+            fit = erm.fit(labels, start, tol=FIT_TOL)
+            total[i] += erm.loss.values(unseen.times(fit.theta), targets[held]).sum()
+    return np.asarray(total / (folds >= 0).sum())
+
+
+def _squared_errors(learners: list[Learner], rows: Rows, targets: Array, folds: Ints) -> Array:
+    """Held-out squared error of each learner, without training once for each fold.
+
+    With the hat matrix S of all rows, the residuals of rows F when they are left out are
+    (I − S_FF)⁻¹ (y − Sy)_F.
+    """
+    H, Zy = rows.gram(), rows.transposed_times(targets)
+    members = [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
+    total = np.zeros(len(learners))
+    for i, learner in enumerate(learners):
+        penalty = learner.erm(rows, 0).penalty / 2
+        for size in sorted({len(F) for F in members}):
+            # The learner that does not see F averages over n − |F| rows: its penalty is (n − |F|)λ.
+            factor = cho_factor(H + np.diag((rows.n - size) * penalty + 1e-14 * np.trace(H) / len(H)))
+            theta = cho_solve(factor, Zy)
+            for F in (F for F in members if len(F) == size):
+                Z_F = rows.take(F)
+                S_FF = Z_F @ cho_solve(factor, Z_F.T)
+                left_out = solve(np.eye(size) - S_FF, targets[F] - Z_F @ theta, assume_a="pos")
+                total[i] += float(left_out @ left_out)
+    return total / rows.n
