@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from duti.estimators import DUTIClassifier as DUTIClassifier
     from duti.estimators import DUTIRegressor as DUTIRegressor
     from duti.findings import Findings as Findings
+    from duti.findings import load as load
     from duti.learners import KernelLogistic as KernelLogistic
     from duti.learners import KernelRidge as KernelRidge
     from duti.learners import Learner as Learner
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from duti.path import Status as Status
     from duti.path import Step as Step
     from duti.problem import Problem as Problem
-    from duti.storage import load as load
 
 __version__ = "0.1.0"
 
@@ -57,7 +57,7 @@ _HOME = {
     "Status": "path",
     "Step": "path",
     "debug": "detector",
-    "load": "storage",
+    "load": "findings",
 }
 
 __all__ = [

@@ -108,12 +108,14 @@ def debug(
 
     >>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
     >>> y = ["no", "no", "yes", "yes", "yes", "yes"]
-    >>> findings = debug(X, y, [[0.2]], ["no"], learner=KernelLogistic(0.3, 0.01), budget=2)
+    >>> findings = debug(X, y, [[0.2]], ["no"], learner=KernelLogistic(0.3, 0.01), budget=1)
     >>> findings.flagged, findings.suggested_labels[2]
     (array([2]), np.str_('no'))
     """
     if recipe not in RECIPES:
         raise ProblemError(f"recipe is {recipe!r}; use one of {', '.join(map(repr, RECIPES))}.")
+    if not (learner is None or isinstance(learner, Learner)):
+        raise LearnerError(f"learner is {learner!r}; use one such as duti.KernelLogistic() or duti.Ridge().")
     if learner is not None and task is not None and learner.task != task:
         raise LearnerError(
             f"{type(learner).__name__} is for {learner.task}, but task is {task!r}; drop one of them."

@@ -63,7 +63,7 @@ class Findings:
 
     def corrected_labels(self, top: int | None = None) -> Labels:
         """The labels with the first `top` fixes applied (all if None), and the verified ones in."""
-        if top is not None and not 0 <= top <= len(self.flagged):
+        if not (top is None or (isinstance(top, int | np.integer) and 0 <= top <= len(self.flagged))):
             raise ProblemError(
                 f"top is {top}, but {len(self.flagged)} rows are flagged; use 0 to {len(self.flagged)}."
             )
@@ -88,6 +88,22 @@ class Findings:
         from duti.storage import save
 
         save(self, path)
+
+
+def load(path: str | PathLike[str]) -> Findings:
+    """Read findings that `Findings.save` wrote.
+
+    >>> import duti, tempfile, pathlib
+    >>> X, y = [[0.0], [0.1], [0.9], [1.0]], ["a", "b", "b", "b"]
+    >>> findings = duti.debug(X, y, [[0.1]], ["a"], learner=duti.KernelLogistic(0.3, 0.01))
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "findings.duti"
+    >>> findings.save(file)
+    >>> duti.load(file).ranking.tolist() == findings.ranking.tolist()
+    True
+    """
+    from duti.storage import read
+
+    return read(path, Findings)
 
 
 def collect(

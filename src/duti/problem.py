@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,8 +22,10 @@ class Problem:
     """A training set that may hold wrong labels, and a few items that somebody trusts.
 
     `confidence` is the weight c of the trusted items: a number, or one for each of them.
-    `verified` maps rows of the training set (positions, or the index of a pandas frame) to
-    labels known to be right: they replace y, stay fixed, and act as trusted items too.
+    `verified` maps rows of the training set to labels known to be right: they replace y, stay
+    fixed, and act as trusted items too. A row is called by the index of the pandas frame or series
+    it came in, else by its position; a whole number that cannot be in the index is a position.
+    An X of float64 is used where it is, not copied: leave it as it is while the problem lives.
 
     >>> problem = Problem([[0.0], [1.0], [2.0]], ["no", "yes", "yes"], [[0.5]], ["no"])
     >>> problem.task, problem.classes.tolist(), problem.y.tolist()
@@ -41,7 +43,7 @@ class Problem:
     """Rows whose label is verified: δ does not move there."""
     classes: Labels | None
     given: Labels
-    """The labels of the rows as they came."""
+    """The labels of the rows as they came; of a regression as floats, since a fix need not be whole."""
     index: Labels | None
     columns: tuple[str, ...] | None
     frame_library: str | None
@@ -62,38 +64,31 @@ class Problem:
     ) -> None:
         rows = encode.table(X, "X")
         given, y_index = encode.vector(y, "y")
-        self.X, self.given, self.columns = rows.values, given, rows.columns
-        self.frame_library = rows.library
+        self.X, self.columns, self.frame_library = rows.values, rows.columns, rows.library
         self.index = y_index if rows.index is None else rows.index
         _require_rows(self.X, given)
         self.task = _task_of(given, task)
-        self.classes = encode.sorted_classes(given, "y") if self.task == "classification" else None
-        if self.classes is not None and len(self.classes) < 2:
-            raise ProblemError(
-                f"y holds one class only ({self.classes[0]!r}); debugging needs at least two classes."
-            )
+        self.classes = _classes(given) if self.task == "classification" else None
+        self.y = self._encoded(given, "y")
+        self.given = given if self.task == "classification" or given.dtype.kind == "f" else self.y.copy()
 
-        trusted = _trusted_table(X_trusted, rows)
-        labels = np.asarray([]) if y_trusted is None else encode.vector(y_trusted, "y_trusted")[0]
-        _require_same_length("X_trusted", trusted.shape[0], "y_trusted", len(labels))
-        positions, verified_labels = self._verified(verified or {})
+        trusted, labels = _trusted(X_trusted, y_trusted, rows)
+        positions, verified_labels = self._verified(verified)
         m = len(labels) + len(positions)
         if m == 0:
             raise ProblemError(
                 "there are no trusted items; give X_trusted and y_trusted, "
                 "or verified={row: label} for rows of X you have checked."
             )
-
-        self.y = self._encoded(given, "y").copy()
-        self.y[positions] = self._encoded(verified_labels, "verified")
+        self.y[positions] = verified_labels
         self.frozen = np.zeros(self.n, dtype=bool)
         self.frozen[positions] = True
         if self.frozen.all():
-            raise ProblemError("every row is verified; there is nothing left to debug.")
+            raise ProblemError(f"all {self.n} rows are verified; there is nothing left to debug.")
         self.X_trusted = _stack(trusted, self.X[positions])
-        self.y_trusted = np.concatenate([self._encoded(labels, "y_trusted"), self.y[positions]])
+        self.y_trusted = np.concatenate([self._encoded(labels, "y_trusted"), verified_labels])
         self.confidence = _confidences(confidence, len(labels), m)
-        self.notes = (*_notes_on_rows(rows), *self._notes_on_trusted())
+        self.notes = (*self._notes_on_rows(rows, y_index), *self._notes_on_trusted(positions))
 
     @property
     def n(self) -> int:
@@ -129,30 +124,61 @@ class Problem:
             raise ProblemError(f"budget is {budget}, but must lie between 1 and the {self.n} rows.")
         return int(budget)
 
-    def _encoded(self, labels: Labels, name: str) -> Targets:
+    def _encoded(self, labels: Labels, name: str, rows: Sequence[Any] | None = None) -> Targets:
         if self.classes is None:
             return encode.real_labels(labels, name)
-        return encode.codes(labels, self.classes, name)
+        return encode.codes(labels, self.classes, name, rows)
 
-    def _verified(self, verified: Mapping[Any, Any]) -> tuple[Ints, Labels]:
-        positions = [_position(row, self.n, self.index) for row in verified]
+    def _verified(self, verified: Mapping[Any, Any] | None) -> tuple[Ints, Targets]:
+        """Positions and codes (or values) of the verified rows."""
+        if verified is None:
+            verified = {}
+        if not isinstance(verified, Mapping):
+            raise ProblemError(f"verified is a {type(verified).__name__}; give a dict {{row: label}}.")
+        names = list(verified)
+        positions = encode.positions(names, self.n, self.index)
         if len(set(positions)) < len(positions):
-            raise ProblemError("verified names the same row twice.")
-        labels, _ = encode.vector(np.asarray(list(verified.values()), dtype=object), "verified")
-        return np.asarray(positions, dtype=np.int64), labels
+            raise ProblemError(
+                f"verified names the same row twice: {listed(names)}; keep one label for each."
+            )
+        labels, _ = encode.vector(list(verified.values()), "verified")
+        return np.asarray(positions, dtype=np.int64), self._encoded(labels, "verified", names)
 
-    def _notes_on_trusted(self) -> tuple[str, ...]:
-        """Duplicate trusted items, and those that contradict each other."""
+    def _notes_on_rows(self, rows: encode.Table, y_index: Labels | None) -> list[str]:
+        """Constant columns, duplicate rows, and an index of y that is not that of X."""
+        X, notes = self.X, []
+        constant = encode.constant_columns(X)
+        if len(constant):
+            names = [rows.name(int(j)) for j in constant]
+            notes.append(f"Constant columns carry no information: {listed(names)}.")
+        originals = encode.originals(X)
+        copies = np.flatnonzero(originals != np.arange(self.n))
+        if len(copies):
+            ids = self.row_ids
+            first = [f"{ids[row]} (of {ids[originals[row]]})" for row in copies[:10]]
+            shown = listed(first, of=len(copies))
+            notes.append(f"{len(copies)} rows duplicate the features of an earlier row: {shown}.")
+        if rows.index is not None and y_index is not None and not np.array_equal(rows.index, y_index):
+            notes.append("X and y have different indexes; rows and labels were paired by position.")
+        return notes
+
+    def _notes_on_trusted(self, positions: Ints) -> list[str]:
+        """Trusted items that duplicate or contradict each other."""
+        given = self.m - len(positions)
+        names = [*map(str, range(given)), *(f"verified row {row}" for row in self.row_ids[positions])]
         same: dict[int, list[int]] = {}
-        for item, features in enumerate(_row_hashes(self.X_trusted)):
-            same.setdefault(features, []).append(item)
+        for item, original in enumerate(encode.originals(self.X_trusted).tolist()):
+            same.setdefault(original, []).append(item)
+        groups = [items for items in same.values() if len(items) > 1]
         notes = []
-        for items in same.values():
-            if len(items) > 1:
-                labels = self.decode(self.y_trusted[items]).tolist()
-                kind = "contradict each other" if len(set(labels)) > 1 else "are duplicates"
-                notes.append(f"Trusted items {listed(items)} {kind}: the same features, labels {labels}.")
-        return tuple(notes)
+        for items in groups[:10]:
+            labels = self.decode(self.y_trusted[items]).tolist()
+            kind = "contradict each other" if len(set(labels)) > 1 else "are duplicates"
+            shown = f"the same features, labels {listed([repr(label) for label in labels])}"
+            notes.append(f"Trusted items {listed([names[item] for item in items])} {kind}: {shown}.")
+        if len(groups) > 10:
+            notes.append(f"{len(groups) - 10} more groups of trusted items have the same features.")
+        return notes
 
 
 def _require_rows(X: Matrix, y: Labels) -> None:
@@ -173,18 +199,16 @@ def _require_same_length(first: str, rows: int, second: str, labels: int) -> Non
 def _task_of(y: Labels, task: Task | None) -> Task:
     """The task as given, else as scikit-learn's `type_of_target` reads the labels."""
     if task is not None:
-        if task not in TASKS:
+        if not (isinstance(task, str) and task in TASKS):
             raise ProblemError(f"task is {task!r}; use 'classification' or 'regression'.")
         return task
-    from sklearn.utils.multiclass import type_of_target
-
-    kind = type_of_target(y)
-    if kind == "continuous":
+    y = encode.natural(y)
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
         return "regression"
-    if kind not in ("binary", "multiclass"):
-        raise ProblemError(f"y looks like {kind!r} labels, which cannot be debugged; say which task it is.")
-    distinct = len(encode.sorted_classes(y, "y"))
-    if y.dtype.kind in "iuf" and distinct > 10 and (distinct > 50 or distinct > len(y) // 5):
+    distinct = len(np.unique(y))
+    if distinct > 10 and (distinct > 50 or distinct > len(y) // 5):
         raise ProblemError(
             f"y holds {distinct} distinct whole numbers in {len(y)} rows, which may be classes or values; "
             "say task='classification' or task='regression'."
@@ -192,99 +216,81 @@ def _task_of(y: Labels, task: Task | None) -> Task:
     return "classification"
 
 
-def _trusted_table(X_trusted: Any, rows: encode.Table) -> Matrix:
-    if X_trusted is None:
-        return rows.values[:0]
-    trusted = encode.table(X_trusted, "X_trusted")
-    values, d = trusted.values, rows.values.shape[1]
-    if values.shape[1] != d:
+def _classes(y: Labels) -> Labels:
+    classes = encode.sorted_classes(y, "y")
+    if len(classes) < 2:
         raise ProblemError(
-            f"X_trusted has {values.shape[1]} columns but X has {d}; they must be the same features."
+            f"y holds one class only ({classes.tolist()[0]!r}); debugging needs at least two classes."
         )
-    if trusted.columns is None or rows.columns is None or trusted.columns == rows.columns:
+    return classes
+
+
+def _trusted(X_trusted: Any, y_trusted: Any, rows: encode.Table) -> tuple[Matrix, Labels]:
+    """The trusted items, their columns in the order of those of X; none if neither is given."""
+    if (X_trusted is None) != (y_trusted is None):
+        missing = "X_trusted" if X_trusted is None else "y_trusted"
+        raise ProblemError(f"{missing} is missing; X_trusted and y_trusted belong together.")
+    if X_trusted is None:
+        return rows.values[:0], np.asarray([])
+    labels, _ = encode.vector(y_trusted, "y_trusted")
+    is_empty = isinstance(X_trusted, list | tuple) and not X_trusted
+    trusted = replace(rows, values=rows.values[:0]) if is_empty else encode.table(X_trusted, "X_trusted")
+    _require_same_length("X_trusted", trusted.values.shape[0], "y_trusted", len(labels))
+    values = _aligned(trusted, rows)
+    if isinstance(rows.values, np.ndarray):
+        return values if isinstance(values, np.ndarray) else values.toarray(), labels
+    return csr_array(values), labels
+
+
+def _aligned(trusted: encode.Table, rows: encode.Table) -> Matrix:
+    """Columns are matched by name where both sides have names, else by position."""
+    values, d = trusted.values, rows.values.shape[1]
+    if trusted.columns is None or rows.columns is None:
+        if values.shape[1] != d:
+            raise ProblemError(
+                f"X_trusted has {values.shape[1]} columns but X has {d}; they must be the same features."
+            )
         return values
-    missing = [column for column in rows.columns if column not in trusted.columns]
-    if missing:
-        raise ProblemError(f"X_trusted lacks the columns {missing} of X; name the columns alike in both.")
-    return values[:, [trusted.columns.index(column) for column in rows.columns]]
+    place = {column: j for j, column in enumerate(trusted.columns)}
+    lacking = [column for column in rows.columns if column not in place]
+    extra = place.keys() - set(rows.columns)
+    if lacking or extra:
+        differences = [f"lacks the columns {listed(lacking)} of X"] if lacking else []
+        differences += [f"has the columns {listed(sorted(extra))}, which X has not"] if extra else []
+        raise ProblemError(f"X_trusted {' and '.join(differences)}; name the columns alike in both.")
+    return values[:, [place[column] for column in rows.columns]]
 
 
 def _stack(first: Matrix, second: Matrix) -> Matrix:
-    if issparse(first) or issparse(second):
-        return csr_array(vstack([csr_array(first), csr_array(second)]))
-    return np.vstack([first, second])
-
-
-def _position(row: Any, n: int, index: Labels | None) -> int:
-    """Where a verified row stands: by the frame's own index if there is one, else by position."""
-    if index is None:
-        if isinstance(row, int | np.integer) and 0 <= row < n:
-            return int(row)
-        raise ProblemError(f"verified names row {row!r}, but the rows are 0 to {n - 1}.")
-    found = np.flatnonzero(index == row)
-    if len(found) != 1:
-        raise ProblemError(
-            f"verified names row {row!r}, which stands {len(found)} times in the index of the frame; "
-            "it must stand there once."
-        )
-    return int(found[0])
+    return csr_array(vstack([first, second])) if issparse(first) else np.vstack([first, second])
 
 
 def _confidences(confidence: Any, given: int, m: int) -> Array:
     """One confidence for each trusted item; verified rows past the given ones get the paper's."""
     try:
-        values = np.asarray(PAPER_CONFIDENCE if confidence is None else confidence, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ProblemError(f"confidence is {confidence!r}; give a number, or one for each item.") from None
+        values = np.asarray(PAPER_CONFIDENCE if confidence is None else confidence)
+    except ValueError:
+        values = np.asarray(confidence, dtype=object)
+    if values.dtype.kind not in "iuf":
+        raise ProblemError(f"confidence is {confidence!r}; give a number, or one for each item.")
+    values = values.astype(np.float64)
     if values.ndim > 1 or (values.ndim == 1 and len(values) not in (given, m)):
         raise ProblemError(
-            f"confidence has shape {values.shape} but there are {given} trusted items; "
-            "give one number, or one for each item."
+            f"confidence has shape {values.shape} but there are {given} trusted items "
+            f"and {m - given} verified rows; give one number, or one for each item."
         )
-    if not np.isfinite(values).all() or (values < 0).any():
-        worst = values[~(np.isfinite(values) & (values >= 0))].flat[0]
-        raise ProblemError(f"confidence {worst} is not possible; use finite numbers of at least 0.")
+    bad = ~((values >= 0) & (values <= encode.LARGEST))
+    if bad.any():
+        raise ProblemError(
+            f"confidence {values[bad].flat[0]} is not possible ({int(bad.sum())} such); "
+            f"use numbers from 0 to {encode.LARGEST:g}."
+        )
     filled = np.full(m, PAPER_CONFIDENCE)
     filled[: m if values.ndim == 0 else len(values)] = values
     return filled
 
 
-def _notes_on_rows(rows: encode.Table) -> tuple[str, ...]:
-    """Constant columns and duplicate rows."""
-    X, notes = rows.values, []
-    low, high = (X.min(axis=0), X.max(axis=0)) if isinstance(X, np.ndarray) else _sparse_range(X)
-    constant = np.flatnonzero(low == high)
-    if len(constant):
-        names = [rows.name(int(j)) for j in constant]
-        notes.append(f"Constant columns carry no information: {listed(names)}.")
-    first: dict[int, int] = {}
-    copies = [
-        (row, original)
-        for row, features in enumerate(_row_hashes(X))
-        if (original := first.setdefault(features, row)) != row
-    ]
-    if copies:
-        shown = listed([f"{row} (of {original})" for row, original in copies])
-        notes.append(f"{len(copies)} rows duplicate the features of an earlier row: {shown}.")
-    return tuple(notes)
-
-
-def _sparse_range(X: csr_array) -> tuple[Array, Array]:
-    return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-
-
-def _row_hashes(X: Matrix) -> Iterator[int]:
-    """A number for every row, the same for the same features (−0 and 0 are one value)."""
-    if isinstance(X, np.ndarray):
-        yield from (hash((row + 0.0).tobytes()) for row in X)
-        return
-    X = csr_array(X)
-    X.sum_duplicates()
-    for a, b in itertools.pairwise(X.indptr):
-        yield hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes()))
-
-
-def listed(items: list[Any], most: int = 10) -> str:
-    """The first few items of a list, for a message."""
-    shown = ", ".join(str(item) for item in items[:most])
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+def listed(items: list[Any], most: int = 10, of: int = 0) -> str:
+    """The first few items of a list, for a message; `of` is the length of a list already cut short."""
+    shown, more = ", ".join(str(item) for item in items[:most]), max(of, len(items)) - most
+    return shown if more <= 0 else f"{shown} and {more} more"

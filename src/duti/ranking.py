@@ -14,17 +14,19 @@ class Tally:
     """Accumulates the steps of a path.
 
     A row enters the ranking at the first step that flags it; ties go to the larger deviation of δ
-    at that step. Rows that are never flagged follow by their margin at the last step. The
-    F of a path are not nested, so a fix is taken at the last step that flags the row.
+    at that step, then (labels that flipped entirely) to the larger margin. Rows that are never
+    flagged follow by their margin at the last step. The F of a path are not nested, so a fix is
+    taken at the last step that flags the row.
     """
 
     def __init__(self, relabelling: Relabelling, start: Solution) -> None:
-        self.relabelling, self.evidence = relabelling, start.evidence
+        self.relabelling = relabelling
         self.gamma_max = relabelling.gamma_max(start.evidence)
         self.steps: list[Step] = []
         n = len(relabelling.frozen)
         self.first_step: Ints = np.zeros(n, dtype=np.int64)
         self.deviation: Array = np.zeros(n)
+        self.margin: Array = relabelling.margin(start.evidence)
         self.fixes: Targets = relabelling.y.copy()
 
     def add(self, solution: Solution) -> None:
@@ -34,8 +36,9 @@ class Tally:
         new = flagged & (self.first_step == 0)
         self.first_step[new] = len(self.steps)
         self.deviation[new] = self.relabelling.deviation(solution.delta)[new]
+        pending = new | (self.first_step == 0)  # the margin at the first flag, or else at the last step
+        self.margin[pending] = self.relabelling.margin(solution.evidence)[pending]
         self.fixes[flagged] = self.relabelling.fixes(solution.delta)[flagged]
-        self.evidence = solution.evidence
 
     @property
     def flagged(self) -> int:
@@ -46,5 +49,6 @@ class Tally:
         """All rows, most suspicious first, verified rows last."""
         ever = self.first_step > 0
         when = np.where(ever, self.first_step, len(self.steps) + 1)
-        strength = np.where(ever, self.deviation, self.relabelling.margin(self.evidence))
-        return np.lexsort((-strength, when, self.relabelling.frozen))
+        # Deviations that differ by less than a solver can tell are equal.
+        strength = np.round(self.deviation / max(self.deviation.max(), np.finfo(float).tiny), 6)
+        return np.lexsort((-self.margin, -strength, when, self.relabelling.frozen))

@@ -7,10 +7,11 @@ import importlib.util
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -18,16 +19,18 @@ import pyarrow as pa
 
 from duti.arrays import Labels
 from duti.errors import DutiError, ProblemError
-from duti.findings import Findings
 from duti.learners import LEARNERS
 from duti.path import Status, Step
 
 FORMAT = 1
-FRAME_LIBRARIES = ("pandas", "polars", "pyarrow")
+Library = Literal["pandas", "polars", "pyarrow"]
+FRAME_LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
+Stored = TypeVar("Stored")
 
 
-def to_frame(findings: Findings, library: str | None = None) -> Any:
+def to_frame(findings: Any, library: str | None = None) -> Any:
     """One row for each training row, most suspicious first, as a frame of some library."""
+    backend = _library_of(findings) if library is None else _installed(library)
     order = findings.ranking
     first_step = findings.first_step[order]
     never = first_step == 0
@@ -40,80 +43,103 @@ def to_frame(findings: Findings, library: str | None = None) -> Any:
         "first_step": pa.array(first_step, mask=never),
         "deviation": pa.array(findings.deviation[order], mask=never),
     }
-    library = library or _library_of(findings)
-    if library not in FRAME_LIBRARIES:
-        raise ProblemError(f"library is {library!r}; use one of {', '.join(map(repr, FRAME_LIBRARIES))}.")
-    table = pa.table(columns)
-    return nw.from_arrow(table, backend=nw.Implementation.from_string(library)).to_native()
+    return nw.from_arrow(pa.table(columns), backend=backend).to_native()
 
 
-def _library_of(findings: Findings) -> str:
-    if findings.frame_library in FRAME_LIBRARIES:
-        return findings.frame_library
-    return "pandas" if importlib.util.find_spec("pandas") else "pyarrow"
+def _library_of(findings: Any) -> Library:
+    """The library that X came in; it may be missing where findings are loaded."""
+    usable = (name for name in (findings.frame_library, "pandas", "pyarrow") if name and _is_installed(name))
+    return _installed(next(name for name in usable if name in FRAME_LIBRARIES))
+
+
+def _installed(library: str) -> Library:
+    for known in FRAME_LIBRARIES:
+        if known == library and _is_installed(known):
+            return known
+    if library in FRAME_LIBRARIES:
+        raise ProblemError(f"library is {library!r}, which is not installed; install it or use another.")
+    raise ProblemError(f"library is {library!r}; use one of {', '.join(map(repr, FRAME_LIBRARIES))}.")
+
+
+def _is_installed(library: str) -> bool:
+    return importlib.util.find_spec(library) is not None
 
 
 def _arrow(values: Labels) -> Any:
-    return pa.array(values.tolist() if values.dtype.kind in "OU" else values)
+    if values.dtype.kind not in "OU":
+        return pa.array(values)
+    if _are_timestamps(values):
+        import pandas as pd
+
+        return pa.array(pd.DatetimeIndex(values))  # as Python objects they would lose their nanoseconds
+    return pa.array(values.tolist())
 
 
-def save(findings: Findings, path: str | os.PathLike[str]) -> None:
-    """Write findings to one file; the file appears whole or not at all."""
-    fields = {f.name: getattr(findings, f.name) for f in dataclasses.fields(findings)}
-    arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
-    meta = {
-        "format": FORMAT,
-        "status": findings.status.name,
-        "notes": list(findings.notes),
-        "budget": findings.budget,
-        "gamma_max": findings.gamma_max,
-        "learner": {"name": type(findings.learner).__name__, **dataclasses.asdict(findings.learner)},  # type: ignore[call-overload]
-        "frame_library": findings.frame_library,
-        "dtypes": {name: value.dtype.str for name, value in arrays.items()},
-    }
-    members = {"meta.json": json.dumps(meta, indent=1).encode(), "path.arrow": _path_bytes(findings.path)}
-    members |= {f"{name}.arrow": _bytes(pa.table({name: _arrow(value)})) for name, value in arrays.items()}
-    _write_atomically(Path(path), members)
-
-
-def load(path: str | os.PathLike[str]) -> Findings:
-    """Read findings that `Findings.save` wrote.
-
-    >>> import duti, tempfile, pathlib
-    >>> X, y = [[0.0], [0.1], [0.9], [1.0]], ["a", "b", "b", "b"]
-    >>> findings = duti.debug(X, y, [[0.1]], ["a"], learner=duti.KernelLogistic(0.3, 0.01))
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "findings.duti"
-    >>> findings.save(file)
-    >>> duti.load(file).ranking.tolist() == findings.ranking.tolist()
-    True
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            meta = json.loads(archive.read("meta.json"))
-            if meta["format"] != FORMAT:
-                raise DutiError(f"{path} has format {meta['format']}; this version of duti reads {FORMAT}.")
-            arrays = {
-                name: _numpy(_table(archive.read(f"{name}.arrow"))[name], dtype)
-                for name, dtype in meta["dtypes"].items()
-            }
-            steps = _read_path(_table(archive.read("path.arrow")))
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, pa.ArrowInvalid) as error:
-        raise DutiError(f"{path} is not a findings file, or it is damaged ({error}).") from error
-    learner = meta["learner"]
-    return Findings(
-        **arrays,
-        path=steps,
-        status=Status[meta["status"]],
-        notes=tuple(meta["notes"]),
-        budget=meta["budget"],
-        gamma_max=meta["gamma_max"],
-        learner=LEARNERS[learner.pop("name")](**learner),
-        frame_library=meta["frame_library"],
-    )
+def _are_timestamps(values: Labels) -> bool:
+    """Whether these are times with a time zone, which NumPy has no type for."""
+    return len(values) > 0 and type(values[0]).__name__ == "Timestamp"
 
 
 def _numpy(column: Any, dtype: str) -> Labels:
+    if np.dtype(dtype).kind not in "OU":
+        return np.asarray(column.to_numpy()).astype(dtype)
+    if pa.types.is_timestamp(column.type) and _is_installed("pandas"):
+        return np.asarray(column.to_pandas(), dtype=object)
     return np.asarray(column.to_pylist(), dtype=dtype)
+
+
+def save(findings: Any, path: str | os.PathLike[str]) -> None:
+    """Write findings to one file; the file appears whole or not at all."""
+    fields = {f.name: getattr(findings, f.name) for f in dataclasses.fields(findings)}
+    arrays = {name: fields.pop(name) for name, value in list(fields.items()) if isinstance(value, np.ndarray)}
+    steps = fields.pop("path")
+    fields |= {"status": findings.status.name, "learner": _learner_fields(findings.learner)}
+    meta = {"format": FORMAT, "dtypes": {name: value.dtype.str for name, value in arrays.items()}, **fields}
+    members = {
+        "meta.json": json.dumps(meta, indent=1, default=lambda number: number.item()).encode(),
+        "path.arrow": _bytes(_path_table(steps)),
+        **{f"{name}.arrow": _bytes(pa.table({name: _arrow(value)})) for name, value in arrays.items()},
+    }
+    _write_atomically(Path(path), members)
+
+
+def read(path: str | os.PathLike[str], build: Callable[..., Stored]) -> Stored:
+    """Build from the fields in a file; anything that cannot be decoded or built is a damaged file."""
+    with open(path, "rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return build(**_fields(archive, path))
+        except DutiError:
+            raise
+        # A damaged file can fail anywhere: in zlib, in Arrow, in JSON, in a missing field.
+        except Exception as error:
+            raise DutiError(f"{path} is not a findings file, or it is damaged ({error!r}).") from error
+
+
+def _fields(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> dict[str, Any]:
+    fields = json.loads(archive.read("meta.json"))
+    if (found := fields.pop("format")) != FORMAT:
+        raise DutiError(f"{path} has format {found}; this version of duti reads {FORMAT}, so update duti.")
+    learner = fields.pop("learner")
+    for name, dtype in fields.pop("dtypes").items():
+        fields[name] = _numpy(_table(archive.read(f"{name}.arrow"))[name], dtype)
+    return {
+        **fields,
+        "path": _steps(_table(archive.read("path.arrow"))),
+        "status": Status[fields["status"]],
+        "notes": tuple(fields["notes"]),
+        "learner": LEARNERS[learner.pop("name")](**learner),
+    }
+
+
+def _learner_fields(learner: Any) -> dict[str, Any]:
+    name = type(learner).__name__
+    if LEARNERS.get(name) is not type(learner):
+        raise DutiError(
+            f"findings of the learner {name} cannot be saved, only those of {', '.join(LEARNERS)}; "
+            "use to_frame() to keep the ranking."
+        )
+    return {"name": name, **dataclasses.asdict(learner)}
 
 
 def _bytes(table: Any) -> bytes:
@@ -127,46 +153,48 @@ def _table(data: bytes) -> Any:
     return pa.ipc.open_file(pa.BufferReader(data)).read_all()
 
 
-def _path_bytes(steps: tuple[Step, ...]) -> bytes:
-    """One row for each step; δ is flattened, as its width follows from the number of rows."""
-    columns = {
-        "gamma": pa.array([s.gamma for s in steps], pa.float64()),
-        "objective": pa.array([s.objective for s in steps], pa.float64()),
-        "rows": pa.array([s.rows for s in steps], pa.list_(pa.int64())),
-        "delta": pa.array([s.delta.ravel() for s in steps], pa.list_(pa.float64())),
-        "width": pa.array([s.delta.shape[1] if s.delta.ndim == 2 else 0 for s in steps], pa.int64()),
-        "flagged": pa.array([s.flagged for s in steps], pa.list_(pa.int64())),
-        "accuracy": pa.array([s.accuracy for s in steps], pa.float64()),
-        "status": pa.array([s.status.name for s in steps], pa.string()),
-    }
-    return _bytes(pa.table(columns))
+def _path_table(steps: tuple[Step, ...]) -> Any:
+    """One row for each step; δ is flattened next to its width (0 if it is one-dimensional)."""
+    ints, floats = pa.large_list(pa.int64()), pa.large_list(pa.float64())
+    return pa.table(
+        {
+            "gamma": pa.array([s.gamma for s in steps], pa.float64()),
+            "objective": pa.array([s.objective for s in steps], pa.float64()),
+            "rows": pa.array([s.rows for s in steps], ints),
+            "delta": pa.array([s.delta.ravel() for s in steps], floats),
+            "width": pa.array([s.delta.shape[1] if s.delta.ndim == 2 else 0 for s in steps], pa.int64()),
+            "flagged": pa.array([s.flagged for s in steps], ints),
+            "accuracy": pa.array([s.accuracy for s in steps], pa.float64()),
+            "status": pa.array([s.status.name for s in steps], pa.string()),
+        }
+    )
 
 
-def _read_path(table: Any) -> tuple[Step, ...]:
+def _steps(table: Any) -> tuple[Step, ...]:
     steps = []
-    for row in table.to_pylist():
-        delta, width = np.asarray(row["delta"], dtype=np.float64), row["width"]
+    for row in range(table.num_rows):
+        step = {name: table[name][row] for name in table.column_names}
+        delta, width = np.array(step["delta"].values, dtype=np.float64), step["width"].as_py()
         steps.append(
             Step(
-                gamma=row["gamma"],
-                objective=row["objective"],
-                rows=np.asarray(row["rows"], dtype=np.int64),
+                gamma=step["gamma"].as_py(),
+                objective=step["objective"].as_py(),
+                rows=np.array(step["rows"].values, dtype=np.int64),
                 delta=delta.reshape(-1, width) if width else delta,
-                flagged=np.asarray(row["flagged"], dtype=np.int64),
-                accuracy=row["accuracy"],
-                status=Status[row["status"]],
+                flagged=np.array(step["flagged"].values, dtype=np.int64),
+                accuracy=step["accuracy"].as_py(),
+                status=Status[step["status"].as_py()],
             )
         )
     return tuple(steps)
 
 
 def _write_atomically(path: Path, members: dict[str, bytes]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        with open(temporary, "xb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in members.items():
                 archive.writestr(name, data)
         os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        temporary.unlink(missing_ok=True)

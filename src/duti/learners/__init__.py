@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from duti.features import FeatureMap
 from duti.features.rows import Rows
@@ -14,6 +14,7 @@ from duti.problem import Task
 __all__ = ["LEARNERS", "KernelLogistic", "KernelRidge", "Learner", "Logistic", "Ridge"]
 
 
+@runtime_checkable
 class Learner(Protocol):
     """A regularised empirical risk minimiser: features of X, a loss, a ridge penalty."""
 

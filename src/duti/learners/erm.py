@@ -93,7 +93,10 @@ class ERM:
             if size <= target or size <= 0:
                 return X, step
             bent = self.hessian_times(curvature, direction)
-            length = size / float((direction * bent).sum())
+            bend = float((direction * bent).sum())
+            if not bend > 0:  # nothing left but rounding
+                return X, step
+            length = size / bend
             X += length * direction
             R -= length * bent
             Y = preconditioner(R)

@@ -1,0 +1,183 @@
+"""scikit-learn estimators that debug their training labels before they learn from them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from duti import encode
+from duti.arrays import Array, Ints, Labels, Matrix, Targets
+from duti.detector import Duti, default_learner
+from duti.errors import LearnerError, ProblemError
+from duti.findings import Findings
+from duti.learners import LEARNERS, Learner, Logistic, Ridge
+from duti.learners.losses import softmax
+from duti.learners.model import Model, train
+from duti.path import Status
+from duti.problem import Problem, Task
+from duti.randomness import Seed
+from duti.tune import tune
+
+_LINEAR = Logistic | Ridge
+_ROWS = {"accept_sparse": "csr", "dtype": np.float64}
+
+
+class _DebuggedLearner(BaseEstimator):
+    """What both estimators share: debug, correct, train; then score new rows."""
+
+    _task: ClassVar[Task]
+
+    findings_: Findings | None
+    learner_: Learner
+    model_: Model
+
+    def __init__(
+        self, *, learner: Learner | None = None, budget: int | None = None, random_state: Seed = None
+    ) -> None:
+        self.learner = learner
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, X_trusted: Any = None, y_trusted: Any = None, confidence: Any = None
+    ) -> Self:
+        """Debug the labels with the trusted items, if there are any, and train on the corrected ones."""
+        learner = self._checked_learner()
+        rows, labels = validate_data(self, X, y, **_ROWS)
+        rows, labels = _matrix(rows, learner), encode.vector(labels, "y")[0]
+        self._learn_classes(labels)
+        findings: Findings | None = None
+        if X_trusted is None and y_trusted is None and confidence is None:
+            learner = tune(learner, rows, *self._encoded(labels), self.random_state).best
+        else:
+            # X and y as they came: findings call the rows by the index of the frame.
+            problem = Problem(X, y, X_trusted, y_trusted, confidence=confidence, task=self._task)
+            findings = Duti(learner, self.budget, random_state=self.random_state).rank(problem)
+            if findings.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt  # half a repair is no model, and a grid search must stop too
+            learner, labels = findings.learner, findings.corrected_labels()
+        self.model_ = train(learner, rows, *self._encoded(labels), self.random_state)
+        self.findings_, self.learner_ = findings, learner
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = isinstance(self.learner, _LINEAR)
+        return tags
+
+    def _checked_learner(self) -> Learner:
+        learner = default_learner(self._task) if self.learner is None else self.learner
+        if isinstance(learner, type) or getattr(learner, "task", None) != self._task:
+            fitting = [f"duti.{name}()" for name, kind in LEARNERS.items() if kind.task == self._task]
+            raise LearnerError(
+                f"learner is {learner!r}, but {type(self).__name__} needs one for {self._task}; "
+                f"use {' or '.join(fitting)}."
+            )
+        return learner
+
+    def _learn_classes(self, labels: Labels) -> None:
+        """Nothing, unless the labels are classes."""
+
+    def _encoded(self, labels: Labels) -> tuple[Targets, int]:
+        """What a learner is trained on, and the number of classes (0 in regression)."""
+        raise NotImplementedError
+
+    def _scores(self, X: Any) -> Array:
+        """What the repaired model says of new rows."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, **_ROWS)
+        return self.model_.scores(_matrix(rows, self.learner_))
+
+
+class DUTIClassifier(ClassifierMixin, _DebuggedLearner):
+    """A classifier that repairs its training labels with a few trusted items, then learns from them.
+
+    `fit(X, y, X_trusted, y_trusted, confidence)` debugs y as `duti.debug` does, with the same
+    defaults for `learner`, `budget` and `random_state`, and trains on the corrected labels; without
+    trusted items it is the learner alone. A sparse X needs a linear learner, `duti.Logistic`.
+
+    Fitted: `findings_` (None without trusted items), `learner_` (tuned), `model_`, `classes_`,
+    `n_features_in_`, and `feature_names_in_` if X has names.
+
+    >>> import duti
+    >>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
+    >>> y = ["no", "no", "yes", "yes", "yes", "yes"]
+    >>> classifier = DUTIClassifier(learner=duti.KernelLogistic(bandwidth=0.1, ridge=0.01))
+    >>> classifier.fit(X, y).predict([[0.2]])
+    array(['yes'], dtype='<U3')
+    >>> classifier.fit(X, y, X_trusted=[[0.2]], y_trusted=["no"]).predict([[0.2]])
+    array(['no'], dtype='<U3')
+    """
+
+    _task = "classification"
+
+    classes_: Labels
+
+    def predict(self, X: Any) -> Labels:
+        """The most probable label of each row."""
+        best: Ints = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, in the order of `classes_`."""
+        return softmax(self._scores(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """One score for each class; for two classes, how far the second is ahead: its log-odds."""
+        scores = self._scores(X)
+        return scores if scores.shape[1] > 2 else scores[:, 1] - scores[:, 0]
+
+    def _learn_classes(self, labels: Labels) -> None:
+        check_classification_targets(labels)
+        self.classes_ = encode.sorted_classes(labels, "y")
+        if len(self.classes_) < 2:
+            raise ProblemError(f"y holds one class only ({self.classes_[0]!r}); at least two are needed.")
+
+    def _encoded(self, labels: Labels) -> tuple[Targets, int]:
+        return encode.codes(labels, self.classes_, "y"), len(self.classes_)
+
+
+class DUTIRegressor(RegressorMixin, _DebuggedLearner):
+    """A regressor that repairs its training labels with a few trusted items, then learns from them.
+
+    `fit(X, y, X_trusted, y_trusted, confidence)` debugs y as `duti.debug` does, with the same
+    defaults for `learner`, `budget` and `random_state`, and trains on the corrected labels; without
+    trusted items it is the learner alone. A sparse X needs a linear learner, `duti.Ridge`.
+
+    Fitted: `findings_` (None without trusted items), `learner_` (tuned), `model_`,
+    `n_features_in_`, and `feature_names_in_` if X has names.
+
+    >>> import duti
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, -4.0]
+    >>> regressor = DUTIRegressor(learner=duti.Ridge(ridge=1e-6), budget=1)
+    >>> regressor.fit(X, y).predict([[5.0]]).round(1)
+    array([-0.3])
+    >>> regressor.fit(X, y, X_trusted=[[5.0]], y_trusted=[5.0]).predict([[5.0]]).round(1)
+    array([5.])
+    """
+
+    _task = "regression"
+
+    def predict(self, X: Any) -> Array:
+        """The predicted value of each row."""
+        return self._scores(X)
+
+    def _encoded(self, labels: Labels) -> tuple[Targets, int]:
+        return encode.real_labels(labels, "y"), 0
+
+
+def _matrix(rows: Any, learner: Learner) -> Matrix:
+    """Validated rows as a learner takes them."""
+    if not issparse(rows):
+        return np.asarray(rows)
+    if not isinstance(learner, _LINEAR):
+        raise LearnerError(
+            f"X is sparse, which {type(learner).__name__} cannot use; "
+            "use duti.Logistic or duti.Ridge, or make X dense with X.toarray()."
+        )
+    return csr_array(rows)

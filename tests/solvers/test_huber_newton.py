@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso
+
+from duti import KernelRidge, LearnerError, Objective, Problem, Ridge
+from duti.datasets import sine
+from duti.path import follow
+from duti.problem import Problem as ProblemType
+from duti.solvers.feature_sign import feature_sign
+from duti.solvers.huber_newton import HuberNewton, PreparedHuberNewton, soft_threshold
+
+
+def prepared(problem: ProblemType, learner: Any) -> tuple[Objective, PreparedHuberNewton]:
+    objective = Objective(problem, learner)
+    return objective, HuberNewton().prepare(objective)
+
+
+def sine_problem(seed: int = 0, **options: Any) -> ProblemType:
+    data = sine(np.random.default_rng(seed))
+    return Problem(data.X, data.y, data.X_trusted, data.y_trusted, **options)
+
+
+def random_problem(seed: int, smallest_ridge: float) -> tuple[ProblemType, Any]:
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(10, 120)), int(rng.integers(1, 8))
+    X, Xt = rng.normal(size=(n, 3)), rng.normal(size=(m, 3))
+    y = np.sin(X[:, 0]) + rng.normal(0, 0.1, n) + 3 * (rng.random(n) < 0.1)
+    confidence = 10 ** rng.uniform(-1, 4, m) * (rng.random(m) < 0.8)
+    ridge, intercept = float(10 ** rng.uniform(np.log10(smallest_ridge), -1)), bool(rng.random() < 0.5)
+    learner = KernelRidge(1.0, ridge, intercept) if rng.random() < 0.5 else Ridge(ridge, intercept)
+    return Problem(X, y, Xt, np.sin(Xt[:, 0]), confidence=confidence), learner
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_step_of_a_path_closes_the_duality_gap(seed: int) -> None:
+    problem, learner = random_problem(seed, smallest_ridge=1e-3)
+    objective, solver = prepared(problem, learner)
+    for at in follow(problem, objective.relabelling, solver, solver.start(), budget=problem.n):
+        assert at.accuracy <= 1e-9
+        assert at.converged
+        assert at.value == pytest.approx(objective.evaluate(at.delta, at.gamma).value, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_learners_that_almost_interpolate_converge_too(seed: int) -> None:
+    problem, learner = random_problem(seed, smallest_ridge=1e-5)
+    objective, solver = prepared(problem, learner)
+    for at in follow(problem, objective.relabelling, solver, solver.start(), budget=problem.n):
+        assert at.accuracy <= 1e-6
+        assert at.converged
+
+
+def test_newton_and_feature_sign_search_find_the_same_solution() -> None:
+    _, solver = prepared(sine_problem(), KernelRidge(0.7, 1e-3))
+    X, Y = solver._lasso
+    for gamma in (100.0, 1.0, 0.5):
+        newton = solver.solve(gamma, solver.start()).delta
+        searched = feature_sign(X, Y, gamma / 2, np.zeros(100), solver.free)
+        np.testing.assert_allclose(searched, newton, atol=1e-8 * abs(newton).max())
+
+
+def test_nothing_moves_at_gamma_max_and_something_just_below() -> None:
+    objective, solver = prepared(sine_problem(), KernelRidge(0.7, 3.8e-6))
+    start = solver.start()
+    gamma_max = objective.relabelling.gamma_max(start.evidence)
+    # γ⁽⁰⁾ as the definition has it: n · max |∂O/∂δ| at δ = 0, γ = 0.
+    gradient = objective.evaluate(np.zeros(100), 0.0).gradient
+    assert gamma_max == pytest.approx(100 * abs(gradient).max(), rel=1e-6)
+    for factor in (1.0, 1.5, 100.0):
+        at = solver.solve(factor * gamma_max, start)
+        assert not at.delta.any()
+        assert at.accuracy <= 1e-9
+    assert solver.solve(gamma_max * (1 - 1e-6), start).delta.any()
+
+
+def test_agrees_with_the_lasso_of_scikit_learn() -> None:
+    """The paper's (KRR1): a weighted lasso with design [A; B] and weights C'."""
+    data, sigma, ridge, gamma = sine(np.random.default_rng(1)), 0.7, 1e-3, 0.5
+    n, m, c = 100, 3, 100.0
+
+    def kernel(A: Any, B: Any) -> Any:
+        return np.exp(-((A[:, None] - B[None]) ** 2).sum(-1) / (2 * sigma**2))
+
+    hat = np.linalg.inv(kernel(data.X, data.X) + n * ridge * np.eye(n))
+    A, B = kernel(data.X_trusted, data.X) @ hat, kernel(data.X, data.X) @ hat - np.eye(n)
+    design = np.vstack([np.sqrt(c / m) * A, B / np.sqrt(n)])
+    target = np.concatenate([np.sqrt(c / m) * (data.y_trusted - A @ data.y), -B @ data.y / np.sqrt(n)])
+    # scikit-learn minimises ‖·‖²/(2N) + α‖δ‖₁ over N rows.
+    alpha = gamma / n / (2 * len(design))
+    lasso = Lasso(alpha=alpha, fit_intercept=False, tol=1e-13, max_iter=1_000_000)
+    expected = lasso.fit(design, target).coef_
+    problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted, confidence=c)
+    _, solver = prepared(problem, KernelRidge(sigma, ridge))
+    np.testing.assert_allclose(solver.solve(gamma, solver.start()).delta, expected, atol=1e-4)
+
+
+def test_frozen_rows_do_not_move() -> None:
+    plain, frozen = sine_problem(), sine_problem(verified={60: 0.9, 61: 0.8})
+    _, solver = prepared(plain, KernelRidge(0.7, 3.8e-6))
+    assert solver.solve(1.0, solver.start()).delta[[60, 61]].all()
+    _, solver = prepared(frozen, KernelRidge(0.7, 3.8e-6))
+    at = solver.solve(1.0, solver.start())
+    assert not at.delta[[60, 61]].any()
+    assert at.accuracy <= 1e-9
+
+
+def test_items_without_confidence_say_nothing_but_are_counted() -> None:
+    """c = 0 drops an item from the fit, while the weight c/m of the others still counts it."""
+    data = sine(np.random.default_rng(0))
+    three = Problem(data.X, data.y, data.X_trusted, data.y_trusted, confidence=[90.0, 0.0, 90.0])
+    two = Problem(data.X, data.y, data.X_trusted[[0, 2]], data.y_trusted[[0, 2]], confidence=60.0)
+    deltas = []
+    for problem in (three, two):
+        _, solver = prepared(problem, KernelRidge(0.7, 3.8e-6))
+        deltas.append(solver.solve(1.0, solver.start()).delta)
+    np.testing.assert_allclose(deltas[0], deltas[1], atol=1e-9)
+
+
+def test_too_many_columns_are_refused_with_a_remedy() -> None:
+    from scipy.sparse import random_array
+
+    X = random_array((2500, 11_000), density=1e-4, rng=np.random.default_rng(0), format="csr")
+    problem = Problem(X, np.linspace(0, 1, 2500), X[:1], [0.5], task="regression")
+    with pytest.raises(LearnerError, match="TruncatedSVD"):
+        prepared(problem, Ridge(0.1))
+
+
+def test_soft_threshold_shrinks_towards_zero() -> None:
+    np.testing.assert_allclose(soft_threshold(np.array([-3.0, -0.5, 0.2, 2.0]), 1.0), [-2, 0, 0, 1])
