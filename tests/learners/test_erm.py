@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from duti import KernelLogistic, KernelRidge, LearnerError, Logistic, Ridge
 from duti.features.rows import Rows
 from duti.learners import erm as erm_module
+from duti.learners import preconditioner
 from duti.learners.model import label_targets, train
 
 
@@ -92,7 +93,7 @@ def test_the_first_newton_step_is_the_linear_prediction_of_theta() -> None:
 def test_many_columns_use_a_diagonal_preconditioner_and_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = blobs(3)
     dense = train(Logistic(0.01), X, y, 3).scores(X)
-    monkeypatch.setattr(erm_module, "DENSE_PRECONDITIONER", 1)
+    monkeypatch.setattr(preconditioner, "DENSE_FEATURES", 1)
     np.testing.assert_allclose(train(Logistic(0.01), X, y, 3).scores(X), dense, atol=1e-6)
     np.testing.assert_allclose(train(Logistic(0.01), csr_array(X), y, 3).scores(X), dense, atol=1e-6)
 

@@ -59,7 +59,7 @@ def test_cross_is_minus_the_mixed_derivative(loss: Loss) -> None:
 def test_two_classes_have_an_exact_preconditioner_weight() -> None:
     s, U = np.random.default_rng(0).normal(size=(5, 2)), np.ones((5, 2)) * [1, -1]
     curvature = Softmax().curvature(s)
-    np.testing.assert_allclose(curvature.times(U), curvature.weights[:, None] * U)
+    np.testing.assert_allclose(curvature.times(U), curvature.weights * U)
 
 
 def test_large_scores_neither_overflow_nor_lose_the_loss() -> None:

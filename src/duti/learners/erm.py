@@ -8,20 +8,15 @@ Hessian H = (1/n) Zᵀ ℓ'' Z + diag(penalty) is needed only in products.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from duti.arrays import Array
 from duti.features.rows import Rows
 from duti.learners.losses import Curvature, Loss
+from duti.learners.preconditioner import Preconditioner, preconditioner
 
-Preconditioner = Callable[[Array], Array]
-
-DENSE_PRECONDITIONER = 3000
-"""Up to this many features the preconditioner is a D×D Cholesky factor, above it a diagonal."""
 STALE = 8
 """Conjugate-gradient steps after which the preconditioner is built anew."""
 NEWTON_STEPS = 100
@@ -68,26 +63,17 @@ class ERM:
         return self.rows.transposed_times(bent) / self.rows.n + self.penalised(V)
 
     def preconditioner(self, curvature: Curvature) -> Preconditioner:
-        """An approximate inverse of H, the same for every class, so zero-sum columns stay zero-sum."""
-        weights = curvature.weights / self.rows.n
-        if self.rows.D > DENSE_PRECONDITIONER:
-            diagonal = self.rows.gram_diagonal(weights) + self.penalty
-            diagonal = np.maximum(diagonal, 1e-14 * diagonal.max())
-            return lambda R: np.asarray((R.T / diagonal).T)
-        H = self.rows.gram(weights)
-        # An unpenalised intercept of rows that are all certain has no curvature left: keep H regular.
-        H[np.diag_indices_from(H)] += self.penalty + 1e-14 * (np.trace(H) / len(H) + self.penalty.max())
-        factor = cho_factor(H, lower=True, check_finite=False)
-        return lambda R: cho_solve(factor, R, check_finite=False)
+        """An approximate inverse of H."""
+        return preconditioner(self.rows, curvature.weights, self.penalty)
 
     def solve(
-        self, curvature: Curvature, B: Array, preconditioner: Preconditioner, rtol: float, start: Array
+        self, curvature: Curvature, B: Array, M: Preconditioner, rtol: float, start: Array
     ) -> tuple[Array, int]:
         """H⁻¹ B by preconditioned conjugate gradients, and the number of steps it took."""
         X = start.copy()
         R = B - self.hessian_times(curvature, X) if X.any() else B.copy()
-        target = rtol**2 * float((B * preconditioner(B)).sum())
-        Y = preconditioner(R)
+        target = rtol**2 * float((B * M(B)).sum())
+        Y = M(R)
         direction, size = Y, float((R * Y).sum())
         for step in range(CG_STEPS):
             if size <= target or size <= 0:
@@ -99,7 +85,7 @@ class ERM:
             length = size / bend
             X += length * direction
             R -= length * bent
-            Y = preconditioner(R)
+            Y = M(R)
             size, previous = float((R * Y).sum()), size
             direction = Y + (size / previous) * direction
         return X, CG_STEPS
@@ -111,9 +97,9 @@ class ERM:
         θ + (∂θ/∂δ)(δ' − δ), because g there is −∂g/∂δ-times the change of the labels.
         """
         if start is None:
-            theta, scores, preconditioner = np.zeros(self.shape), self._zero_scores(), None
+            theta, scores, M = np.zeros(self.shape), self._zero_scores(), None
         else:
-            theta, scores, preconditioner = start.theta, start.scores, start.preconditioner
+            theta, scores, M = start.theta, start.scores, start.preconditioner
         gradient, converged = self.d_theta(theta, scores, labels), False
         for _ in range(NEWTON_STEPS):
             size = float(abs(gradient).max())
@@ -121,24 +107,24 @@ class ERM:
             if converged:
                 break
             curvature = self.loss.curvature(scores)
-            preconditioner = preconditioner or self.preconditioner(curvature)
+            M = M or self.preconditioner(curvature)
             rtol = min(0.1, max(size, 1e-3 * tol / size))
-            step, iterations = self.solve(curvature, -gradient, preconditioner, rtol, np.zeros_like(theta))
+            step, iterations = self.solve(curvature, -gradient, M, rtol, np.zeros_like(theta))
             if iterations > STALE:
-                preconditioner = None
+                M = None
             moved = self._line_search(theta, scores, labels, gradient, step)
             if moved is None:
                 break
             theta, scores = moved
             gradient = self.d_theta(theta, scores, labels)
-        preconditioner = preconditioner or self.preconditioner(self.loss.curvature(scores))
-        return Fit(theta, scores, gradient, preconditioner, converged)
+        M = M or self.preconditioner(self.loss.curvature(scores))
+        return Fit(theta, scores, gradient, M, converged)
 
     def adopt(self, fit: Fit, labels: Array) -> Fit:
         """The θ of a fit with another penalty, as a start for this one."""
         gradient = self.d_theta(fit.theta, fit.scores, labels)
-        preconditioner = self.preconditioner(self.loss.curvature(fit.scores))
-        return Fit(fit.theta, fit.scores, gradient, preconditioner, converged=False)
+        M = self.preconditioner(self.loss.curvature(fit.scores))
+        return Fit(fit.theta, fit.scores, gradient, M, converged=False)
 
     def _zero_scores(self) -> Array:
         return np.zeros((self.rows.n, *self.shape[1:]))

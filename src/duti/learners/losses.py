@@ -23,7 +23,7 @@ class Curvature(Protocol):
 
     @property
     def weights(self) -> Array:
-        """One number for each row that stands for its curvature in a preconditioner."""
+        """The curvature of each row as a preconditioner sees it: (n, 1), or (n, k), one for each class."""
         ...
 
     def times(self, U: Array) -> Array:
@@ -75,8 +75,10 @@ class SoftmaxCurvature:
 
     @property
     def weights(self) -> Array:
-        """The mean eigenvalue (1 − Σ p²)/(k − 1) on the zero-sum directions; exact for two classes."""
-        return np.asarray((1 - (self.P**2).sum(axis=1)) / (self.P.shape[1] - 1))
+        """The diagonal p (1 − p), scaled by k/(k − 1) for zero-sum columns; exact for two classes."""
+        k = self.P.shape[1]
+        distinct = self.P[:, :1] if k == 2 else self.P
+        return np.asarray(distinct * (1 - distinct) * k / (k - 1))
 
     def times(self, U: Array) -> Array:
         """p * (u − ⟨p, u⟩)."""
@@ -118,7 +120,7 @@ class ConstantCurvature:
     @property
     def weights(self) -> Array:
         """The curvature of each row."""
-        return np.full(self.n, self.value)
+        return np.full((self.n, 1), self.value)
 
     def times(self, U: Array) -> Array:
         """ℓ'' U."""
