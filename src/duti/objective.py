@@ -28,6 +28,9 @@ from duti.problem import Problem
 from duti.randomness import Seed, generator
 from duti.relabelling import relabelling_of
 
+SINGLE_PRECISION = 20_000_000
+"""From this many entries on, Z of a classification is stored in float32."""
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -70,7 +73,9 @@ class Objective:
         self.problem, self.learner = problem, learner
         self.relabelling = relabelling_of(problem)
         self.map = learner.features().fit(problem.X, generator(random_state))
-        self.rows = Rows(self.map(problem.X), intercept=learner.intercept)
+        Z = self.map(problem.X)
+        single = problem.task == "classification" and Z.shape[0] * Z.shape[1] > SINGLE_PRECISION
+        self.rows = Rows(Z, intercept=learner.intercept, single=single)
         self.trusted_rows = Rows(self.map(problem.X_trusted), intercept=learner.intercept)
         self.erm = learner.erm(self.rows, problem.k)
         self.trusted_labels = label_targets(problem.y_trusted, problem.k)
@@ -88,7 +93,7 @@ class Objective:
         labels = self.relabelling.labels(delta)
         fit = self.erm.fit(labels, self.given_fit if start is None else start.fit, tol)
         v = self._adjoint(fit, start, rtol=min(1e-6, max(tol, 1e-12)))
-        u = self.rows.times(v)
+        u = self.erm.times(v)
         n, loss = self.problem.n, self.erm.loss
         value = self.trusted_loss(fit.theta) + float(loss.values(fit.scores, labels).mean())
         # −⟨v, g⟩ removes the first-order effect of a learner that stopped a little early.

@@ -65,7 +65,7 @@ class SoftLabels:
 
     def __init__(self, y: Ints, k: int, frozen: Mask) -> None:
         self.y, self.frozen = y, frozen
-        self.start = np.eye(k)[y]
+        self.start = np.asfortranarray(np.eye(k)[y])
         self._rows = np.arange(len(y))
 
     def labels(self, delta: Array) -> Array:

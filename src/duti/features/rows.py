@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from duti.arrays import Array, Ints, Mask, Matrix
 
+BLOCK = 4096
+"""Rows that are multiplied at once, so that they are still in the cache for the next column."""
+
 
 class Rows:
     """Rows of Z in memory, dense or sparse; an intercept is a last column of ones.
+
+    `single` stores Z in float32, which halves memory and time; everything of size D stays float64.
 
     >>> rows = Rows(np.eye(2), intercept=True)
     >>> rows.times(np.array([1.0, 2.0, 10.0]))
     array([11., 12.])
     """
 
-    def __init__(self, Z: Matrix, *, intercept: bool) -> None:
-        ones = np.ones((Z.shape[0], 1))
+    def __init__(self, Z: Matrix, *, intercept: bool, single: bool = False) -> None:
+        if single:
+            Z = Z.astype(np.float32, copy=False)
+        ones = np.ones((Z.shape[0], 1), dtype=Z.dtype)
         if not intercept:
             self.Z = Z
         elif isinstance(Z, np.ndarray):
@@ -37,16 +47,44 @@ class Rows:
 
     def times(self, V: Array) -> Array:
         """Z V."""
-        return np.asarray(self.Z @ V)
+        return self.stored_times(V).astype(np.float64, copy=False)
+
+    def stored_times(self, V: Array) -> NDArray[Any]:
+        """Z V in the precision of Z, column by column in memory.
+
+        With few classes, sums over the columns of a row are then many times faster.
+        """
+        V = V.astype(self.Z.dtype, copy=False)
+        if V.ndim == 1 or not isinstance(self.Z, np.ndarray):
+            return np.asfortranarray(self.Z @ V)
+        image = np.empty((self.n, V.shape[1]), dtype=self.Z.dtype, order="F")
+        for start in range(0, self.n, BLOCK):
+            image[start : start + BLOCK] = self.Z[start : start + BLOCK] @ V
+        return image
 
     def transposed_times(self, R: Array) -> Array:
         """Zᵀ R."""
-        return np.asarray(self.Z.T @ R)
+        R = R.astype(self.Z.dtype, copy=False)
+        return np.asarray((R.T @ self.Z).T).astype(np.float64, copy=False)
+
+    # Columns of θ and its like sum to zero over the classes of a softmax, and so do those of their
+    # images: the last need not be computed. Several matrices share one pass over Z.
+
+    def times_zero_sum(self, *matrices: Array) -> list[Array]:
+        """Z V for matrices V whose columns sum to zero."""
+        image = self.times(np.hstack([V[:, :-1] for V in matrices]))
+        return [with_last_column(part) for part in np.split(image, len(matrices), axis=1)]
+
+    def transposed_times_zero_sum(self, *matrices: Array) -> list[Array]:
+        """Zᵀ R for matrices R whose columns sum to zero."""
+        image = self.transposed_times(np.hstack([R[:, :-1] for R in matrices]))
+        return [with_last_column(part) for part in np.split(image, len(matrices), axis=1)]
 
     def gram(self, weights: Array | None = None) -> Array:
         """Zᵀ diag(weights) Z, a dense D×D matrix."""
         if isinstance(self.Z, np.ndarray):
-            return self.Z.T @ (self.Z if weights is None else self.Z * weights[:, None])
+            root = self.Z if weights is None else self.Z * np.sqrt(weights).astype(self.Z.dtype)[:, None]
+            return np.asarray(root.T @ root, dtype=np.float64)
         left = self.Z if weights is None else csr_array(self.Z.multiply(weights[:, None]))
         return np.asarray((left.T @ self.Z).toarray())
 
@@ -64,3 +102,11 @@ class Rows:
     def subset(self, rows: Ints | Mask) -> Rows:
         """The same features for some of the rows."""
         return Rows(self.Z[rows], intercept=False)
+
+
+def with_last_column(columns: Array) -> Array:
+    """All columns of a matrix whose columns sum to zero, from all but the last."""
+    completed = np.empty((len(columns), columns.shape[1] + 1), order="F")
+    completed[:, :-1] = columns
+    np.negative(columns.sum(axis=1), out=completed[:, -1])
+    return completed

@@ -55,12 +55,19 @@ class ERM:
     def d_theta(self, theta: Array, scores: Array, labels: Array) -> Array:
         """The gradient of the risk: the KKT condition of the paper, g(δ, θ)."""
         residual = self.loss.d_scores(scores, labels)
-        return self.rows.transposed_times(residual) / self.rows.n + self.penalised(theta)
+        return self._transposed_times(residual) / self.rows.n + self.penalised(theta)
 
     def hessian_times(self, curvature: Curvature, V: Array) -> Array:
         """H V."""
-        bent = curvature.times(self.rows.times(V))
-        return self.rows.transposed_times(bent) / self.rows.n + self.penalised(V)
+        bent = curvature.times(self.times(V))
+        return self._transposed_times(bent) / self.rows.n + self.penalised(V)
+
+    def times(self, V: Array) -> Array:
+        """Z V; several columns are those of a softmax and sum to zero."""
+        return self.rows.times(V) if V.ndim == 1 else self.rows.times_zero_sum(V)[0]
+
+    def _transposed_times(self, R: Array) -> Array:
+        return self.rows.transposed_times(R) if R.ndim == 1 else self.rows.transposed_times_zero_sum(R)[0]
 
     def preconditioner(self, curvature: Curvature) -> Preconditioner:
         """An approximate inverse of H."""
@@ -127,14 +134,14 @@ class ERM:
         return Fit(fit.theta, fit.scores, gradient, M, converged=False)
 
     def _zero_scores(self) -> Array:
-        return np.zeros((self.rows.n, *self.shape[1:]))
+        return np.zeros((self.rows.n, *self.shape[1:]), order="F")
 
     def _line_search(
         self, theta: Array, scores: Array, labels: Array, gradient: Array, step: Array
     ) -> tuple[Array, Array] | None:
         """The longest of the steps 1, ½, ¼ … that lowers the risk; None at the limit of rounding."""
         risk, slope = self.risk(theta, scores, labels), float((gradient * step).sum())
-        moved_scores = self.rows.times(step)
+        moved_scores = self.times(step)
         length = 1.0
         while length > 1e-10:
             trial, trial_scores = theta + length * step, scores + length * moved_scores

@@ -33,7 +33,7 @@ class Model:
 
 def label_targets(y: Targets, k: int) -> Array:
     """What the loss is compared with: one-hot rows for k classes, the values themselves for k = 0."""
-    return np.eye(k)[y] if k else np.asarray(y, dtype=np.float64)
+    return np.asfortranarray(np.eye(k)[y]) if k else np.asarray(y, dtype=np.float64)
 
 
 def train(learner: Learner, X: Matrix, y: Targets, k: int, random_state: Seed = None) -> Model:

@@ -50,7 +50,7 @@ def preconditioner(rows: Rows, weights: Array, penalty: Array) -> Preconditioner
 
 def _diagonal(rows: Rows, weights: Array, penalty: Array) -> Array:
     diagonal = rows.gram_diagonal(weights / rows.n) + penalty
-    return np.maximum(diagonal, 1e-14 * diagonal.max())
+    return np.asarray(np.maximum(diagonal, 1e-14 * diagonal.max()))
 
 
 def _factor(H: Array, penalty: Array) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from duti.arrays import Array
-from duti.objective import Evaluation, Objective
+from duti.objective import Objective
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Solution:
     accuracy: float
     """Relative duality gap (regression) or Frank-Wolfe gap (classification): 0 is optimal."""
     converged: bool
-    evaluation: Evaluation | None = None
+    warm: object = None
     """What a warm start needs, if the solver needs anything but δ."""
 
 

@@ -19,6 +19,9 @@ def project_simplex(V: Array) -> Array:
            [1. , 0. ]])
     """
     k = V.shape[1]
+    if k == 2:
+        first = np.clip((V[:, 0] - V[:, 1] + 1) / 2, 0, 1)
+        return np.stack([first, 1 - first]).T
     falling = -np.sort(-V, axis=1)
     excess = np.cumsum(falling, axis=1) - 1
     support = (falling * np.arange(1, k + 1) > excess).sum(axis=1)
@@ -58,8 +61,8 @@ class PreparedProjectedGradient:
 
     def solve(self, gamma: float, previous: Solution) -> Solution:
         """Descend from the previous δ until it is stationary."""
-        assert previous.evaluation is not None
-        at = self.objective.repriced(previous.evaluation, gamma)
+        assert isinstance(previous.warm, Evaluation)
+        at = self.objective.repriced(previous.warm, gamma)
         step, values = self._first_step(at), [at.value]
         for _ in range(self.settings.max_steps):
             if self._gap(at) <= self.settings.rtol:

@@ -1,0 +1,205 @@
+"""A model of O_γ around labels δ_k, whose curvature is that of the trusted items.
+
+The trusted scores follow the labels almost linearly: with M ≈ H, they move by
+
+    a(δ) = ρ Z̃ M⁻¹ Zᵀ(δ − δ_k) / n,
+
+ρ a scalar that makes up for what M misses. What else bends O is left to a proximal term:
+
+    min_{δ in the simplices}  ⟨∇O, δ − δ_k⟩ + F̂(a(δ)) − F̂(0) − ⟨r_k, a(δ)⟩ + (σ/2n) ‖δ − δ_k‖²
+
+with F̂ a convex model of the trusted loss whose slope at 0 is r_k. Its dual has one unknown for each
+trusted score; given r = F̂'(x), every row is a projection by itself:
+
+    δ(r) = project(δ_k − (n∇O + ρ X Qᵀ(r − r_k)) / σ),     X = Z M⁻¹ Z̃ᵀ Q
+
+and x − a(δ(F̂'(x))) = 0 is solved by a semismooth Newton method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from duti.arrays import Array, Ints, Mask
+from duti.learners.losses import log_sum_exp, softmax
+from duti.solvers.projected_gradient import project_simplex
+
+NEWTON_STEPS = 40
+CG_STEPS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class TrustedLoss:
+    """F̂(x): the trusted loss when the trusted scores move by x.
+
+    Items that are wrong by far have a loss that is straight in x, which would let the model go on for
+    ever; for them −log(1 + t) in the direction t of steepest descent bends like the loss of what
+    their label will be worth.
+    """
+
+    scores: Array
+    labels: Array
+    """One row for each item, 1 at its label."""
+    weight: Array
+    """c/m, a column."""
+    descent: Array
+    """ỹ − softmax(s̃)."""
+    wrong: Mask
+    """Items whose label has less than half of the probability."""
+
+    @classmethod
+    def at(cls, scores: Array, labels: Array, weight: Array) -> TrustedLoss:
+        """The model around given trusted scores."""
+        P = softmax(scores)
+        return cls(scores, labels, weight, labels - P, (P * labels).sum(axis=1) < 0.5)
+
+    def evaluate(self, x: Array) -> tuple[float, Array, Callable[[Array], Array]]:
+        """F̂, its slope r, and its curvature as a function z ↦ F̂'' z."""
+        s, w, wrong = self.scores + x, self.weight, self.wrong
+        P = softmax(s)
+        losses = log_sum_exp(s) - (self.labels * s).sum(axis=1)
+        slope = P - self.labels
+        t = (self.descent * x).sum(axis=1)
+        up, down = 1 + np.maximum(t, 0), np.minimum(t, 0)
+        bend = np.maximum(down, -0.5)  # t < 0: −t + t²/2, straight below −½
+        start = log_sum_exp(self.scores) - (self.labels * self.scores).sum(axis=1)
+        modelled = start - np.log(up) - down + bend**2 / 2 + (down - bend) * bend
+        losses = np.where(wrong, modelled, losses)
+        slope = np.where(wrong[:, None], -self.descent * (1 / up - bend)[:, None], slope)
+        curvature = np.where(t > 0, 1 / up**2, (t > -0.5) * 1.0)
+
+        def bent(z: Array) -> Array:
+            logistic = P * (z - (P * z).sum(axis=1, keepdims=True))
+            along = self.descent * ((self.descent * z).sum(axis=1) * curvature)[:, None]
+            return np.asarray(w * np.where(wrong[:, None], along, logistic))
+
+        return float((w[:, 0] * losses).sum()), np.asarray(w * slope), bent
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """How labels move trusted scores: δ ↦ ρ Q Xᵀδ / n, with one X for all classes or one for each."""
+
+    X: Array
+    """(1 or k, n, q)."""
+    Q: Array
+    """(m, q): an orthonormal basis of the directions in which trusted scores can move."""
+    rho: float
+
+    def pull(self, r: Array) -> Array:
+        """ρ X Qᵀ r: what changed slopes at the trusted items do to every row."""
+        inner = (self.rho * self.Q.T @ r).astype(self.X.dtype)
+        if len(self.X) == 1:
+            return np.asarray(self.X[0] @ inner, dtype=np.float64)
+        pulled = np.stack([X @ inner[:, j] for j, X in enumerate(self.X)], axis=1).astype(np.float64)
+        return np.asarray(pulled - pulled.mean(axis=1, keepdims=True))
+
+    def push(self, moved: Array) -> Array:
+        """ρ Q Xᵀ δ: what changed labels do to the trusted scores, times n."""
+        moved = moved.astype(self.X.dtype)
+        if len(self.X) == 1:
+            inner = np.asarray(self.X[0].T @ moved, dtype=np.float64)
+        else:
+            inner = np.stack([X.T @ moved[:, j] for j, X in enumerate(self.X)], axis=1).astype(np.float64)
+        pushed = self.rho * self.Q @ inner
+        return np.asarray(pushed - pushed.mean(axis=1, keepdims=True))
+
+    def some(self, rows: Ints) -> Metric:
+        """The same for some of the rows."""
+        return Metric(self.X[:, rows], self.Q, self.rho)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSolution:
+    """The minimum of the model."""
+
+    delta: Array
+    r: Array
+    """Slope of F̂ there."""
+    moved: Array
+    """a(δ): predicted move of the trusted scores."""
+    loss: float
+    """F̂(a(δ))."""
+    x: Array
+    settled: bool
+
+
+def minimise(
+    loss: TrustedLoss,
+    metric: Metric,
+    free_step: Array,
+    delta: Array,
+    sigma: float,
+    n: int,
+    x: Array,
+    tol: float,
+) -> ModelSolution:
+    """Minimise the model over some rows; `free_step` is δ_k − n∇O/σ at these rows."""
+    _, r_k, _ = loss.evaluate(np.zeros_like(x))
+
+    def evaluate(x: Array) -> tuple[float, Array, Array, Array, Array, Callable[[Array], Array]]:
+        value, r, bent = loss.evaluate(x)
+        target = free_step - metric.pull(r - r_k) / sigma
+        found = project_simplex(target)
+        moved = found - delta
+        gap = x - metric.push(moved) / n
+        prox = sigma * float(((delta - target) * moved).sum() + 0.5 * (moved**2).sum()) / n
+        dual = float((r * x).sum()) - value - prox
+        return dual, r, found, gap - gap.mean(axis=1, keepdims=True), target, bent
+
+    dual, r, found, gap, _, bent = evaluate(x)
+    settled = False
+    for _ in range(NEWTON_STEPS):
+        size = float(np.sqrt(max(float((gap * bent(gap)).sum()), 0.0)))
+        settled = size < 10 * tol
+        if size < tol:
+            break
+        step = _newton_step(metric, found, bent, gap, sigma * n)
+        slope, length = float((gap * bent(step)).sum()), 1.0
+        while True:
+            reached = evaluate(x + length * step)
+            if reached[0] <= dual + 1e-4 * length * slope + 1e-10 * abs(dual) or length < 1e-4:
+                break
+            length /= 2
+        x = x + length * step
+        dual, r, found, gap, _, bent = reached
+        if abs(slope) < 1e-9:
+            settled = True
+            break
+    moved = metric.push(found - delta) / n
+    return ModelSolution(found, r, moved, loss.evaluate(moved)[0], x, settled)
+
+
+def _newton_step(
+    metric: Metric, found: Array, bent: Callable[[Array], Array], gap: Array, scale: float
+) -> Array:
+    """Solve (I + B F̂'') z = −gap by conjugate gradients in the inner product of F̂''.
+
+    B = ρ² Q Xᵀ T X Qᵀ / (nσ), with T the derivative of the projections: rows between corners.
+    """
+    between = np.flatnonzero((found > 0).sum(axis=1) > 1)
+    inside = metric.some(between)
+    support = (found[between] > 0).astype(np.float64)
+    count = support.sum(axis=1, keepdims=True)
+
+    def B(z: Array) -> Array:
+        pulled = inside.pull(z)
+        return inside.push(support * (pulled - (support * pulled).sum(axis=1, keepdims=True) / count)) / scale
+
+    z, rest = np.zeros_like(gap), -gap
+    direction, bent_rest = rest, bent(rest)
+    size = first = float((rest * bent_rest).sum())
+    for _ in range(CG_STEPS):
+        if size <= 1e-6 * first or size <= 0:
+            break
+        bent_direction = bent(direction)
+        image = direction + B(bent_direction)
+        length = size / float((bent_direction * image).sum())
+        z, rest = z + length * direction, rest - length * image
+        bent_rest = bent(rest)
+        size, previous = float((rest * bent_rest).sum()), size
+        direction = rest + size / previous * direction
+    return z
