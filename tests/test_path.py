@@ -17,7 +17,7 @@ def path_of(data: LabelledBugs, budget: int) -> tuple[Objective, Solution, list[
     problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted)
     learner = KernelRidge(0.7, 3.8e-6) if problem.classes is None else KernelLogistic(0.5, 2e-3)
     objective = Objective(problem, learner)
-    solver = default_solver(problem.task).prepare(objective)
+    solver = default_solver(problem).prepare(objective)
     start = solver.start()
     return objective, start, list(follow(problem, objective.relabelling, solver, start, budget))
 

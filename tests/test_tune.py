@@ -47,7 +47,7 @@ def test_shared_work_gives_the_losses_of_plain_cross_validation(learner: Any) ->
     folds = assign_folds(y, k, np.random.default_rng(4))
     assert [trial.learner.ridge for trial in found.trials] == list(RIDGES)
     for trial in found.trials[::2]:
-        assert trial.loss == pytest.approx(held_out_loss(trial.learner, X, y, k, folds), rel=1e-3)
+        assert trial.loss == pytest.approx(held_out_loss(trial.learner, X, y, k, folds), rel=5e-3)
 
 
 def test_the_best_has_the_smallest_loss_and_keeps_what_was_given() -> None:

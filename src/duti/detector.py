@@ -66,7 +66,7 @@ class Duti:
             y, k = problem.y, problem.k
             learner = tune(learner, problem.X, y, k, self.random_state, report).best
             objective = Objective(problem, learner, self.random_state)
-            solver = (self.solver or default_solver(problem.task)).prepare(objective)
+            solver = (self.solver or default_solver(problem)).prepare(objective)
             start = solver.start()
             last = last_gamma(problem, start)
             tally = Tally(objective.relabelling, start)

@@ -85,6 +85,13 @@ class Objective:
         """The learner trained on the labels as given."""
         return self.erm.fit(self.relabelling.labels(self.relabelling.start))
 
+    @cached_property
+    def given_value(self) -> float:
+        """O(δ⁽⁰⁾): trusted and training loss of the learner trained on the labels as given."""
+        labels = self.relabelling.labels(self.relabelling.start)
+        loss = self.erm.loss.values(self.given_fit.scores, labels)
+        return self.trusted_loss(self.given_fit.theta) + float(loss.mean())
+
     def evaluate(
         self, delta: Array, gamma: float = 0.0, *, start: Evaluation | None = None, tol: float = 1e-10
     ) -> Evaluation:

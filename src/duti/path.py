@@ -16,14 +16,19 @@ from enum import StrEnum
 import numpy as np
 
 from duti.arrays import Array, Ints
-from duti.problem import Problem, Task
+from duti.problem import Problem
 from duti.relabelling import Relabelling
 from duti.solvers import PreparedSolver, Solution, Solver
 from duti.solvers.huber_newton import HuberNewton
 from duti.solvers.projected_gradient import ProjectedGradient
+from duti.solvers.prox_linear import ProxLinear
 
 SMALLEST_GAMMA = 1e-3
 """Below this log-odds price of a flip, classification takes its last step, at γ = 0."""
+
+
+PLAIN_ROWS = 200
+"""Up to this many rows a classification is solved by plain projected gradients, to a sharper tolerance."""
 
 
 class Status(StrEnum):
@@ -74,9 +79,11 @@ class Step:
         )
 
 
-def default_solver(task: Task) -> Solver:
-    """The solver for a task."""
-    return HuberNewton() if task == "regression" else ProjectedGradient()
+def default_solver(problem: Problem) -> Solver:
+    """Huber-Newton for a regression; for classes projected gradients on few rows, prox-linear on more."""
+    if problem.task == "regression":
+        return HuberNewton()
+    return ProjectedGradient() if problem.n <= PLAIN_ROWS else ProxLinear()
 
 
 def noise_level(residual: Array, spread: float) -> float:

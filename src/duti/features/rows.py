@@ -24,7 +24,11 @@ class Rows:
     array([11., 12.])
     """
 
-    def __init__(self, Z: Matrix, *, intercept: bool, single: bool = False) -> None:
+    orthogonal: bool
+    """Whether the columns are known to be nearly orthogonal, so that a diagonal preconditions well."""
+
+    def __init__(self, Z: Matrix, *, intercept: bool, single: bool = False, orthogonal: bool = False) -> None:
+        self.orthogonal = orthogonal
         if single:
             Z = Z.astype(np.float32, copy=False)
         ones = np.ones((Z.shape[0], 1), dtype=Z.dtype)
@@ -88,6 +92,12 @@ class Rows:
         left = self.Z if weights is None else csr_array(self.Z.multiply(weights[:, None]))
         return np.asarray((left.T @ self.Z).toarray())
 
+    def cross_gram(self, weights: Array) -> Array:
+        """Zᵀ diag(weights) Z for weights of either sign."""
+        if isinstance(self.Z, np.ndarray):
+            return np.asarray(self.Z.T @ (self.Z * weights[:, None]), dtype=np.float64)
+        return self.gram(weights)
+
     def gram_diagonal(self, weights: Array) -> Array:
         """The diagonal of Zᵀ diag(weights) Z, for when D×D is too large."""
         if isinstance(self.Z, np.ndarray):
@@ -99,9 +109,16 @@ class Rows:
         taken = self.Z[rows]
         return taken if isinstance(taken, np.ndarray) else taken.toarray()
 
+    def columns(self, columns: Ints) -> Rows:
+        """The same rows with some of the features."""
+        if len(columns) == self.D and (columns[:-1] < columns[1:]).all():
+            return self
+        Z = np.ascontiguousarray(self.Z[:, columns])
+        return Rows(Z, intercept=False, orthogonal=self.orthogonal)
+
     def subset(self, rows: Ints | Mask) -> Rows:
         """The same features for some of the rows."""
-        return Rows(self.Z[rows], intercept=False)
+        return Rows(self.Z[rows], intercept=False, orthogonal=self.orthogonal)
 
 
 def with_last_column(columns: Array) -> Array:

@@ -15,7 +15,15 @@ import numpy as np
 from duti.arrays import Array
 from duti.features.rows import Rows
 from duti.learners.losses import Curvature, Loss
-from duti.learners.preconditioner import Preconditioner, preconditioner
+from duti.learners.preconditioner import (
+    COUPLED_FEATURES,
+    BlockPreconditioner,
+    CoupledPreconditioner,
+    block_preconditioner,
+    coupled_preconditioner,
+)
+
+Preconditioner = BlockPreconditioner | CoupledPreconditioner
 
 STALE = 8
 """Conjugate-gradient steps after which the preconditioner is built anew."""
@@ -70,8 +78,15 @@ class ERM:
         return self.rows.transposed_times(R) if R.ndim == 1 else self.rows.transposed_times_zero_sum(R)[0]
 
     def preconditioner(self, curvature: Curvature) -> Preconditioner:
-        """An approximate inverse of H."""
-        return preconditioner(self.rows, curvature.weights, self.penalty)
+        """An approximate inverse of H; exact for few features and classes."""
+        k = self.shape[1] if len(self.shape) > 1 else 2
+        if k > 2 and self.rows.D * (k - 1) <= COUPLED_FEATURES and not self.rows.orthogonal:
+            return coupled_preconditioner(self.rows, curvature.blocks, self.penalty)
+        return block_preconditioner(self.rows, curvature.weights, self.penalty)
+
+    def metric(self, curvature: Curvature) -> BlockPreconditioner:
+        """An approximate inverse of H with one block for each class."""
+        return block_preconditioner(self.rows, curvature.weights, self.penalty)
 
     def solve(
         self, curvature: Curvature, B: Array, M: Preconditioner, rtol: float, start: Array
@@ -115,7 +130,7 @@ class ERM:
                 break
             curvature = self.loss.curvature(scores)
             M = M or self.preconditioner(curvature)
-            rtol = min(0.1, max(size, 1e-3 * tol / size))
+            rtol = min(0.1, max(0.1 * np.sqrt(size), 0.1 * tol / size))
             step, iterations = self.solve(curvature, -gradient, M, rtol, np.zeros_like(theta))
             if iterations > STALE:
                 M = None
@@ -128,10 +143,13 @@ class ERM:
         return Fit(theta, scores, gradient, M, converged)
 
     def adopt(self, fit: Fit, labels: Array) -> Fit:
-        """The θ of a fit with another penalty, as a start for this one."""
-        gradient = self.d_theta(fit.theta, fit.scores, labels)
+        """The θ of a fit with another penalty, and maybe fewer features, as a start for this one."""
+        features = len(fit.theta) - (self.penalty[-1] == 0)  # an intercept stays the last
+        theta = np.zeros(self.shape)
+        theta[:features] = fit.theta[:features]
+        theta[-1] = fit.theta[-1]
         M = self.preconditioner(self.loss.curvature(fit.scores))
-        return Fit(fit.theta, fit.scores, gradient, M, converged=False)
+        return Fit(theta, fit.scores, self.d_theta(theta, fit.scores, labels), M, converged=False)
 
     def _zero_scores(self) -> Array:
         return np.zeros((self.rows.n, *self.shape[1:]), order="F")

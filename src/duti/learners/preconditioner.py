@@ -10,15 +10,20 @@ from scipy.linalg import cho_factor, cho_solve
 
 from duti.arrays import Array
 from duti.features.rows import Rows
+from duti.learners.losses import zero_sum_basis
 
 DENSE_FEATURES = 3000
 """Up to this many features a D×D Cholesky factor, above it a diagonal."""
+COUPLED_FEATURES = 1500
+"""Up to this many unknowns D(k − 1) of three or more classes the Hessian is factored whole."""
+ORTHOGONAL_FEATURES = 200
+"""As many for orthogonal features, for which a diagonal is nearly as good."""
 SAMPLED_ROWS = 40
 """Rows of a sample for each feature: enough for eigenvalues within a third of the exact ones."""
 
 
 @dataclass(frozen=True, eq=False)
-class Preconditioner:
+class BlockPreconditioner:
     """One factor for all columns of θ, or one for each class."""
 
     factors: tuple[Any, ...]
@@ -39,13 +44,39 @@ class Preconditioner:
         return np.asarray(X - X.mean(axis=1, keepdims=True))
 
 
-def preconditioner(rows: Rows, weights: Array, penalty: Array) -> Preconditioner:
+@dataclass(frozen=True, eq=False)
+class CoupledPreconditioner:
+    """The whole Hessian, in coordinates in which the columns of θ need not sum to zero."""
+
+    factor: Any
+    basis: Array
+    """C: θ = θ' Cᵀ."""
+
+    def __call__(self, R: Array) -> Array:
+        """H⁻¹ R."""
+        X = cho_solve(self.factor, (R @ self.basis).ravel(), check_finite=False)
+        return np.asarray(X.reshape(len(R), -1) @ self.basis.T)
+
+
+def coupled_preconditioner(rows: Rows, blocks: Array, penalty: Array) -> CoupledPreconditioner:
+    """H itself, for few features and classes: exact also where classes compete."""
+    D, b = rows.D, blocks.shape[1]
+    H = np.empty((D, b, D, b))
+    for i in range(b):
+        for j in range(i + 1):
+            H[:, i, :, j] = rows.cross_gram(blocks[:, i, j] / rows.n)
+            H[:, j, :, i] = H[:, i, :, j].T
+    factor = _factor(H.reshape(D * b, D * b), np.repeat(penalty, b))
+    return CoupledPreconditioner(factor, zero_sum_basis(b + 1))
+
+
+def block_preconditioner(rows: Rows, weights: Array, penalty: Array) -> BlockPreconditioner:
     """For curvatures `weights` of the rows: (n, 1), or (n, k) with one column for each class."""
-    if rows.D > DENSE_FEATURES:
-        return Preconditioner(tuple(_diagonal(rows, w, penalty) for w in weights.T))
+    if (ORTHOGONAL_FEATURES if rows.orthogonal else DENSE_FEATURES) < rows.D:
+        return BlockPreconditioner(tuple(_diagonal(rows, w, penalty) for w in weights.T))
     if rows.n > SAMPLED_ROWS * rows.D:
         rows, weights = _sample(rows, weights)
-    return Preconditioner(tuple(_factor(rows.gram(w / rows.n), penalty) for w in weights.T))
+    return BlockPreconditioner(tuple(_factor(rows.gram(w / rows.n), penalty) for w in weights.T))
 
 
 def _diagonal(rows: Rows, weights: Array, penalty: Array) -> Array:

@@ -17,8 +17,8 @@ import numpy as np
 
 from duti.arrays import Array
 from duti.features.rows import with_last_column
+from duti.learners.erm import Preconditioner
 from duti.learners.losses import SoftmaxCurvature, log_sum_exp, softmax
-from duti.learners.preconditioner import Preconditioner
 from duti.objective import Objective
 
 
@@ -96,7 +96,7 @@ class Bilevel:
 
     def newton(self, at: Point) -> tuple[Array, Array]:
         """Approximate Newton steps of θ and v: what is left of the two systems, preconditioned."""
-        if len(self.M.factors) > 1:
+        if self.k > 2:
             return -self.M(at.d_theta), self.M(at.d_v)
         both = self.M(np.hstack([-at.d_theta[:, :-1], at.d_v[:, :-1]]))
         return with_last_column(both[:, : self.k - 1]), with_last_column(both[:, self.k - 1 :])

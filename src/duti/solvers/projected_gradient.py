@@ -9,6 +9,7 @@ import numpy as np
 from duti.arrays import Array
 from duti.objective import Evaluation, Objective
 from duti.solvers import Solution
+from duti.solvers.frank_wolfe import relative_gap
 
 
 def project_simplex(V: Array) -> Array:
@@ -80,9 +81,7 @@ class PreparedProjectedGradient:
         return Solution(at.gamma, at.delta, at.value, at.fit.scores, at.evidence, gap, converged, at)
 
     def _gap(self, at: Evaluation) -> float:
-        """Σ_i max_j ⟨∇O_i, δ_i − e_j⟩ over the rows that may move, relative to the objective."""
-        gap = (at.gradient * at.delta).sum(axis=1) - at.gradient.min(axis=1)
-        return float(gap[~self.frozen].sum()) / max(abs(at.value), np.finfo(float).tiny)
+        return relative_gap(self.objective, at.delta, at.evidence, at.gamma, at.value)
 
     def _projected(self, delta: Array) -> Array:
         projected = project_simplex(delta)

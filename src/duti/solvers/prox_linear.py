@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from duti.arrays import Array, Ints
-from duti.learners.losses import softmax
+from duti.learners.losses import SoftmaxCurvature, softmax
+from duti.learners.preconditioner import BlockPreconditioner
 from duti.objective import Objective
 from duti.solvers import Solution
 from duti.solvers.bilevel import Bilevel, Point, Steps
+from duti.solvers.frank_wolfe import relative_gap
 from duti.solvers.trusted_model import Metric, ModelSolution, TrustedLoss, minimise
 
 SCREENED_ROWS = 5000
@@ -188,6 +190,8 @@ class PreparedProxLinear:
         """Preconditioner and metric, built anew where the learner is now."""
         self.bilevel.refresh(at)
         M, rows = self.bilevel.M, self.objective.rows
+        if not isinstance(M, BlockPreconditioner):
+            M = self.objective.erm.metric(SoftmaxCurvature(at.P))
         Zt = self.objective.trusted_rows.take(np.arange(self.objective.problem.m))
         inverse = [M.solve(Zt.T, j) for j in range(len(M.factors))]
         Q = np.eye(len(Zt))
@@ -207,10 +211,7 @@ class PreparedProxLinear:
         self.stale, self.fresh = False, True
 
     def _gap(self, at: Point, gamma: float) -> float:
-        """Σ_i max_j ⟨∇O_i, δ_i − e_j⟩ over the rows that may move, relative to the objective."""
-        price = at.evidence + gamma * self.relabelling.start
-        gap = price.max(axis=1) - (price * at.delta).sum(axis=1)
-        return float(gap[self.free].sum()) / self.n / max(abs(self._value(at, gamma)), np.finfo(float).tiny)
+        return relative_gap(self.objective, at.delta, at.evidence, gamma, self._value(at, gamma))
 
     def _value(self, at: Point, gamma: float) -> float:
         return at.value + gamma / self.n * self.relabelling.distance(at.delta)

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import duti
+from duti import KernelLogistic, Logistic, Objective, Problem
+from duti.datasets import harry_potter
+from duti.detector import Duti
+from duti.solvers.projected_gradient import ProjectedGradient
+from duti.solvers.prox_linear import PreparedProxLinear, ProxLinear
+
+
+def bands(n: int, k: int, seed: int = 0, d: int = 2) -> tuple[Any, Any, Any]:
+    """Classes in bands of one feature; where the other is small, labels slip by one band."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, d))
+    truth = np.minimum((k * X[:, 1]).astype(int), k - 1)
+    y = np.where((X[:, 0] < 0.3) & (truth > 0), truth - 1, truth)
+    return X, y, truth
+
+
+def objective_of(n: int, k: int, learner: Any, **options: Any) -> Objective:
+    X, y, _ = bands(n, k)
+    Xt, _, yt = bands(20, k, seed=1)
+    return Objective(Problem(X, y, Xt, yt, task="classification", **options), learner)
+
+
+@pytest.mark.parametrize(
+    "k,learner",
+    [
+        (2, KernelLogistic(0.3, 1e-3)),
+        (4, KernelLogistic(0.3, 1e-2)),
+        (2, Logistic(1e-2)),
+        (3, Logistic(1e-3)),
+    ],
+    ids=str,
+)
+def test_agrees_with_projected_gradients(k: int, learner: Any) -> None:
+    objective = objective_of(150, k, learner)
+    plain, fast = ProjectedGradient().prepare(objective), ProxLinear(rtol=1e-5).prepare(objective)
+    slow_at, fast_at = plain.start(), fast.start()
+    gamma = objective.relabelling.gamma_max(slow_at.evidence)
+    assert gamma == pytest.approx(objective.relabelling.gamma_max(fast_at.evidence), rel=1e-3)
+    for _ in range(5):
+        gamma /= 2
+        slow_at, fast_at = plain.solve(gamma, slow_at), fast.solve(gamma, fast_at)
+        assert fast_at.value <= slow_at.value * 1.01
+        # What it says of itself is what an independent, tight evaluation says.
+        tight = objective.evaluate(fast_at.delta, gamma)
+        assert fast_at.value == pytest.approx(tight.value, rel=1e-3)
+
+
+def test_nothing_moves_above_gamma_max_and_something_below() -> None:
+    objective = objective_of(120, 3, KernelLogistic(0.3, 1e-2))
+    solver = ProxLinear(rtol=1e-6).prepare(objective)
+    start = solver.start()
+    gamma_max = objective.relabelling.gamma_max(start.evidence)
+    np.testing.assert_array_equal(solver.solve(1.01 * gamma_max, start).delta, objective.relabelling.start)
+    assert (solver.solve(0.9 * gamma_max, start).delta != objective.relabelling.start).any()
+
+
+def test_frozen_rows_do_not_move() -> None:
+    X, y, truth = bands(150, 2)
+    wrong = np.flatnonzero(y != truth)[:3]
+    objective = objective_of(150, 2, KernelLogistic(0.3, 1e-3), verified={int(i): int(y[i]) for i in wrong})
+    solver = ProxLinear().prepare(objective)
+    at = solver.solve(5.0, solver.start())
+    assert objective.relabelling.flagged(at.delta).any()
+    np.testing.assert_array_equal(at.delta[wrong], objective.relabelling.start[wrong])
+
+
+def test_screening_rows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    objective = objective_of(1500, 2, Logistic(1e-2))
+    every = ProxLinear(rtol=1e-4).prepare(objective)
+    value = every.solve(3.0, every.start()).value
+    monkeypatch.setattr("duti.solvers.prox_linear.SCREENED_ROWS", 100)
+    some = ProxLinear(rtol=1e-4).prepare(objective)
+    assert some.solve(3.0, some.start()).value == pytest.approx(value, rel=1e-3)
+
+
+def test_harry_potter_ranks_as_well_as_with_projected_gradients() -> None:
+    from duti.metrics import average_precision
+
+    scores: list[list[float]] = [[], []]
+    for seed in range(100, 110):
+        data = harry_potter(np.random.default_rng(seed))
+        problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted)
+        for kept, solver in zip(scores, (ProjectedGradient(), ProxLinear()), strict=True):
+            ranking = Duti(KernelLogistic(0.5, 2e-3), 100, solver=solver).rank(problem).ranking
+            kept.append(average_precision(ranking, data.is_bug))
+    assert np.mean(scores[1]) >= np.mean(scores[0]) - 0.02
+
+
+def test_many_rows_are_debugged_with_it() -> None:
+    X, y, truth = bands(3000, 3)
+    Xt, _, yt = bands(40, 3, seed=1)
+    findings = duti.debug(X, y, Xt, yt, learner=KernelLogistic(0.3, 1e-3), budget=int((y != truth).sum()))
+    assert (y != truth)[findings.flagged].mean() > 0.8
+    assert findings.learner == KernelLogistic(0.3, 1e-3)
+    assert all(0 <= step.accuracy < 0.05 for step in findings.path)
+
+
+def test_a_step_that_runs_out_of_time_says_so() -> None:
+    objective = objective_of(150, 2, KernelLogistic(0.3, 1e-3))
+    solver: PreparedProxLinear = ProxLinear(max_steps=1, rtol=1e-9).prepare(objective)
+    assert not solver.solve(20.0, solver.start()).converged
