@@ -9,6 +9,7 @@ import duti
 from duti import KernelLogistic, Logistic, Objective, Problem
 from duti.datasets import harry_potter
 from duti.detector import Duti
+from duti.solvers import Solver
 from duti.solvers.projected_gradient import ProjectedGradient
 from duti.solvers.prox_linear import PreparedProxLinear, ProxLinear
 
@@ -63,7 +64,7 @@ def test_nothing_moves_above_gamma_max_and_something_below() -> None:
 
 
 def test_frozen_rows_do_not_move() -> None:
-    X, y, truth = bands(150, 2)
+    _, y, truth = bands(150, 2)
     wrong = np.flatnonzero(y != truth)[:3]
     objective = objective_of(150, 2, KernelLogistic(0.3, 1e-3), verified={int(i): int(y[i]) for i in wrong})
     solver = ProxLinear().prepare(objective)
@@ -88,7 +89,8 @@ def test_harry_potter_ranks_as_well_as_with_projected_gradients() -> None:
     for seed in range(100, 110):
         data = harry_potter(np.random.default_rng(seed))
         problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted)
-        for kept, solver in zip(scores, (ProjectedGradient(), ProxLinear()), strict=True):
+        solvers: list[Solver] = [ProjectedGradient(), ProxLinear()]
+        for kept, solver in zip(scores, solvers, strict=True):
             ranking = Duti(KernelLogistic(0.5, 2e-3), 100, solver=solver).rank(problem).ranking
             kept.append(average_precision(ranking, data.is_bug))
     assert np.mean(scores[1]) >= np.mean(scores[0]) - 0.02
