@@ -37,7 +37,10 @@ def held_out_loss(learner: Any, X: Any, y: Any, k: int, folds: Any) -> float:
     ],
     ids=repr,
 )
-def test_shared_work_gives_the_losses_of_plain_cross_validation(learner: Any) -> None:
+def test_shared_work_gives_the_losses_of_plain_cross_validation(
+    learner: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("duti.tune.BEHIND", np.inf)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(53, 2))
     k = 3 if learner.task == "classification" else 0
@@ -104,3 +107,15 @@ def test_bandwidths_follow_the_units_of_the_rows() -> None:
 
     assert tuned(raw, 1000 * X) == pytest.approx(1000 * tuned(raw, X))
     assert tuned(KernelRidge(), 1000 * X) == pytest.approx(tuned(KernelRidge(), X))
+
+
+def test_a_learner_far_behind_is_not_tried_on_every_fold_and_never_chosen() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = (X[:, 0] + rng.normal(0, 0.3, 120) > 0).astype(int)
+    found = tune(KernelLogistic(), X, y, 2)
+    dropped = [trial for trial in found.trials if not trial.complete]
+    best = min(trial.loss for trial in found.trials if trial.complete)
+    assert dropped
+    assert found.best not in [trial.learner for trial in dropped]
+    assert best <= min(trial.loss for trial in dropped)
