@@ -59,7 +59,19 @@ def penalties(rows: Rows, strength: float, *, intercept: bool) -> Array:
     return diagonal
 
 
-def rbf_features(bandwidth: float, *, standardize: bool) -> FeatureMap:
-    """Features of the RBF kernel, of standardised columns or of X as it is."""
-    kernel = Nystroem(RBF(bandwidth))
-    return Standardized(kernel) if standardize else kernel
+class KernelHyperparameters(Hyperparameters):
+    """Base of the learners with an RBF kernel: fields bandwidth, ridge and standardize."""
+
+    tunable: ClassVar[tuple[str, ...]] = ("bandwidth", "ridge")
+
+    standardize: bool | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.standardize is None:
+            object.__setattr__(self, "standardize", "bandwidth" in self.untuned)
+
+    def features(self) -> FeatureMap:
+        """Features of the RBF kernel, of standardised columns or of X as it is."""
+        kernel = Nystroem(RBF(self.known("bandwidth")))
+        return Standardized(kernel) if self.standardize else kernel

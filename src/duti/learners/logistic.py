@@ -14,7 +14,7 @@ from duti.features import FeatureMap
 from duti.features.linear import Linear
 from duti.features.rows import Rows
 from duti.learners.erm import ERM
-from duti.learners.hyperparameters import Hyperparameters, penalties, rbf_features
+from duti.learners.hyperparameters import Hyperparameters, KernelHyperparameters, penalties
 from duti.learners.losses import Softmax
 from duti.problem import Task
 
@@ -25,7 +25,7 @@ def _softmax_erm(learner: KernelLogistic | Logistic, rows: Rows, k: int) -> ERM:
 
 
 @dataclass(frozen=True)
-class KernelLogistic(Hyperparameters):
+class KernelLogistic(KernelHyperparameters):
     """Kernel logistic regression with the RBF kernel exp(−‖x − x'‖²/(2 bandwidth²)).
 
     `bandwidth` and `ridge` (λ) are tuned by cross-validation when None. A bandwidth is a length in
@@ -37,21 +37,11 @@ class KernelLogistic(Hyperparameters):
     """
 
     task: ClassVar[Task] = "classification"
-    tunable: ClassVar[tuple[str, ...]] = ("bandwidth", "ridge")
 
     bandwidth: float | None = None
     ridge: float | None = None
     intercept: bool = True
     standardize: bool | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.standardize is None:
-            object.__setattr__(self, "standardize", self.bandwidth is None)
-
-    def features(self) -> FeatureMap:
-        """The map Z of the RBF kernel."""
-        return rbf_features(self.known("bandwidth"), standardize=bool(self.standardize))
 
     def erm(self, rows: Rows, k: int) -> ERM:
         """The empirical risk over rows of Z, for k classes."""

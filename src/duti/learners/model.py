@@ -10,7 +10,6 @@ from duti.arrays import Array, Matrix, Targets
 from duti.features import FittedMap
 from duti.features.rows import Rows
 from duti.learners import Learner
-from duti.learners.losses import softmax
 from duti.randomness import Seed, generator
 
 
@@ -25,10 +24,6 @@ class Model:
     def scores(self, X: Matrix) -> Array:
         """One score for each class, or the prediction of a regression."""
         return Rows(self.map(X), intercept=self.intercept).times(self.theta)
-
-    def probabilities(self, X: Matrix) -> Array:
-        """Softmax of the scores."""
-        return softmax(self.scores(X))
 
 
 def label_targets(y: Targets, k: int) -> Array:

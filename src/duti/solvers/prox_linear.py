@@ -19,7 +19,7 @@ from duti.objective import Objective
 from duti.solvers import Solution
 from duti.solvers.bilevel import Bilevel, Point, Steps
 from duti.solvers.frank_wolfe import relative_gap
-from duti.solvers.trusted_model import Metric, ModelSolution, TrustedLoss, minimise
+from duti.solvers.trusted_model import Metric, Model, ModelSolution, TrustedLoss
 
 SCREENED_ROWS = 5000
 """From this many rows on, the model is solved on the rows that may move, then checked on all."""
@@ -174,7 +174,8 @@ class PreparedProxLinear:
         while True:
             rows = np.flatnonzero(some)
             inside = self.metric if some.all() else self.metric.some(rows)
-            found = minimise(loss, inside, free_step[rows], at.delta[rows], sigma, self.n, x, tol)
+            model = Model(loss, inside, free_step[rows], at.delta[rows], sigma, self.n)
+            found = model.minimise(x, tol)
             if some.sum() == self.free.sum():
                 break
             settled = _slack(free_step - self.metric.pull(found.r - at.trusted_residual) / sigma, corner)

@@ -56,6 +56,11 @@ class TrustedLoss:
         P = softmax(scores)
         return cls(scores, labels, weight, labels - P, (P * labels).sum(axis=1) < 0.5)
 
+    @property
+    def start(self) -> Array:
+        """r_k: the slope at x = 0."""
+        return -self.weight * self.descent
+
     def evaluate(self, x: Array) -> tuple[float, Array, Callable[[Array], Array]]:
         """F̂, its slope r, and its curvature as a function z ↦ F̂'' z."""
         s, w, wrong = self.scores + x, self.weight, self.wrong
@@ -117,60 +122,68 @@ class ModelSolution:
     """The minimum of the model."""
 
     delta: Array
+    x: Array
+    """The dual unknown, for a warm start."""
     r: Array
     """Slope of F̂ there."""
     moved: Array
     """a(δ): predicted move of the trusted scores."""
     loss: float
     """F̂(a(δ))."""
-    x: Array
-    settled: bool
 
 
-def minimise(
-    loss: TrustedLoss,
-    metric: Metric,
-    free_step: Array,
-    delta: Array,
-    sigma: float,
-    n: int,
-    x: Array,
-    tol: float,
-) -> ModelSolution:
-    """Minimise the model over some rows; `free_step` is δ_k − n∇O/σ at these rows."""
-    _, r_k, _ = loss.evaluate(np.zeros_like(x))
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The model on some rows."""
 
-    def evaluate(x: Array) -> tuple[float, Array, Array, Array, Array, Callable[[Array], Array]]:
-        value, r, bent = loss.evaluate(x)
-        target = free_step - metric.pull(r - r_k) / sigma
-        found = project_simplex(target)
-        moved = found - delta
-        gap = x - metric.push(moved) / n
-        prox = sigma * float(((delta - target) * moved).sum() + 0.5 * (moved**2).sum()) / n
-        dual = float((r * x).sum()) - value - prox
-        return dual, r, found, gap - gap.mean(axis=1, keepdims=True), target, bent
+    loss: TrustedLoss
+    metric: Metric
+    free_step: Array
+    """δ_k − n∇O/σ: where the rows would go if the trusted items did not bend."""
+    delta: Array
+    """δ_k."""
+    sigma: float
+    n: int
+    """Number of all rows."""
 
-    dual, r, found, gap, _, bent = evaluate(x)
-    settled = False
-    for _ in range(NEWTON_STEPS):
-        size = float(np.sqrt(max(float((gap * bent(gap)).sum()), 0.0)))
-        settled = size < 10 * tol
-        if size < tol:
-            break
-        step = _newton_step(metric, found, bent, gap, sigma * n)
-        slope, length = float((gap * bent(step)).sum()), 1.0
-        while True:
-            reached = evaluate(x + length * step)
-            if reached[0] <= dual + 1e-4 * length * slope + 1e-10 * abs(dual) or length < 1e-4:
+    def minimise(self, x: Array, tol: float) -> ModelSolution:
+        """A semismooth Newton method on the dual, from x."""
+        at = self._at(x)
+        for _ in range(NEWTON_STEPS):
+            if float((at.gap * at.bent(at.gap)).sum()) <= tol**2:
                 break
-            length /= 2
-        x = x + length * step
-        dual, r, found, gap, _, bent = reached
-        if abs(slope) < 1e-9:
-            settled = True
-            break
-    moved = metric.push(found - delta) / n
-    return ModelSolution(found, r, moved, loss.evaluate(moved)[0], x, settled)
+            step = _newton_step(self.metric, at.delta, at.bent, at.gap, self.sigma * self.n)
+            slope, length = float((at.gap * at.bent(step)).sum()), 1.0
+            reached = self._at(at.x + step)
+            while reached.value > at.value + 1e-4 * length * slope + 1e-10 * abs(at.value) and length > 1e-4:
+                length /= 2
+                reached = self._at(at.x + length * step)
+            at = reached
+            if abs(slope) < 1e-9:
+                break
+        moved = self.metric.push(at.delta - self.delta) / self.n
+        return ModelSolution(at.delta, at.x, at.r, moved, self.loss.evaluate(moved)[0])
+
+    def _at(self, x: Array) -> _Dual:
+        value, r, bent = self.loss.evaluate(x)
+        target = self.free_step - self.metric.pull(r - self.loss.start) / self.sigma
+        found = project_simplex(target)
+        moved = found - self.delta
+        gap = x - self.metric.push(moved) / self.n
+        prox = self.sigma * float(((self.delta - target) * moved).sum() + 0.5 * (moved**2).sum()) / self.n
+        dual = float((r * x).sum()) - value - prox
+        return _Dual(x, dual, r, found, gap - gap.mean(axis=1, keepdims=True), bent)
+
+
+@dataclass(frozen=True, eq=False)
+class _Dual:
+    x: Array
+    value: float
+    r: Array
+    delta: Array
+    gap: Array
+    """x − a(δ(r)): zero at the solution."""
+    bent: Callable[[Array], Array]
 
 
 def _newton_step(
