@@ -11,7 +11,7 @@ length n that need no further sweep.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,7 +73,6 @@ class Bilevel:
         self.n, self.k = problem.n, problem.k
         self.trusted_weight = (problem.confidence / problem.m)[:, None]
         self.M: Preconditioner = objective.given_fit.preconditioner
-        self.sweeps = 0
 
     def start(self) -> Point:
         """The given labels with their learner, and no adjoint yet."""
@@ -88,22 +87,22 @@ class Bilevel:
         value = (
             at.value + float(((at.delta - delta) * at.scores).sum()) / self.n + float((at.v * moved).sum())
         )
-        return _replaced(at, delta=delta, d_theta=at.d_theta - moved, value=value)
+        return replace(at, delta=delta, d_theta=at.d_theta - moved, value=value)
 
     def refresh(self, at: Point) -> None:
         """Build the preconditioner anew where the learner is now."""
         self.M = self.erm.preconditioner(SoftmaxCurvature(at.P))
 
-    def newton(self, at: Point) -> tuple[Array, Array]:
+    def _newton(self, at: Point) -> tuple[Array, Array]:
         """Approximate Newton steps of θ and v: what is left of the two systems, preconditioned."""
         if self.k > 2:
             return -self.M(at.d_theta), self.M(at.d_v)
         both = self.M(np.hstack([-at.d_theta[:, :-1], at.d_v[:, :-1]]))
         return with_last_column(both[:, : self.k - 1]), with_last_column(both[:, self.k - 1 :])
 
-    def sweep(self, at: Point, ahead: tuple[Array, Array], last: Steps | None) -> tuple[Point, Steps]:
-        """One product with Z and one with Zᵀ for θ and v together, given their Newton steps."""
-        self.sweeps += 1
+    def sweep(self, at: Point, last: Steps | None) -> tuple[Point, Steps]:
+        """One product with Z and one with Zᵀ for θ and v together."""
+        ahead = self._newton(at)
         images = self.rows.times_zero_sum(*ahead)
         curvature = SoftmaxCurvature(at.P)
         theta_step = self._best_step(
@@ -181,7 +180,3 @@ class Bilevel:
                 break
             length /= 2
         return length * step[0], length * step[1]
-
-
-def _replaced(at: Point, **changes: Array | float) -> Point:
-    return Point(**{**at.__dict__, **changes})

@@ -77,7 +77,7 @@ class PreparedProxLinear:
         target = START_TOL * max(float(np.sqrt(np.mean(at.scores**2))), 1.0)
         last = None
         for _ in range(self.settings.max_sweeps):
-            at, last = self.bilevel.sweep(at, self.bilevel.newton(at), last)
+            at, last = self.bilevel.sweep(at, last)
             if last.size <= max(target, START_TOL * float(np.sqrt(np.mean(at.adjoint_scores**2)))):
                 break
         return self._solution(at, 0.0)
@@ -141,7 +141,7 @@ class PreparedProxLinear:
         for sweep in range(self.settings.max_sweeps):
             self.stale |= sweep >= STALE_SWEEPS
             value = at.value
-            at, last = self.bilevel.sweep(at, self.bilevel.newton(at), last)
+            at, last = self.bilevel.sweep(at, last)
             rounding = last.size > 100 * smallest
             if rounding or (abs(at.value - value) <= 0.1 * gain and last.size <= tol):
                 break
