@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := $(VENV)/.peers
 # On few cores one BLAS thread for each test worker is faster than many that fight.
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types unit verify clean
+.PHONY: help setup demo test lint types unit verify bench clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -37,6 +38,13 @@ unit: $(READY)
 
 verify: $(READY)  ## the full experiments behind the figures in the README (minutes)
 	$(THREADS) $(BIN)/python -m benchmarks.verify
+
+bench: $(READY) $(PEERS)  ## speed, memory and robustness (hours; QUICK=1 for a glance, ONLY="part ...")
+	$(BIN)/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
+
+$(PEERS): pyproject.toml | $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $(PEERS)
 
 clean:  ## remove what was built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -5,21 +5,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 import duti
+from benchmarks.measurement import Measurement, table
 from duti.datasets import harry_potter, sine
 from duti.metrics import average_precision
-
-
-@dataclass(frozen=True)
-class Measurement:
-    what: str
-    target: str
-    measured: str
-    holds: bool
 
 
 def harry_potter_quality(seeds: range) -> Iterator[Measurement]:
@@ -90,9 +82,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the seeds")
     seeds = range(10 if parser.parse_args().quick else 100)
     rows = [*harry_potter_quality(seeds), *sine_quality(seeds)]
-    print("| what | target | measured | holds |\n|---|---|---|---|")
-    for row in rows:
-        print(f"| {row.what} | {row.target} | {row.measured} | {'yes' if row.holds else 'NO'} |")
+    print(table(rows))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ ORDER = [
     "tune",
     "relabelling",
     "objective",
+    "resources",
     "solvers",
     "path",
     "ranking",

@@ -67,7 +67,7 @@ def labels(y: Any) -> Any:
 def test_every_kind_of_matrix_gives_the_same_numbers(read: Callable[[Any], Any]) -> None:
     values = table(read(MATRIX)).values
     assert isinstance(values, np.ndarray)
-    assert values.dtype == np.float64
+    assert values.dtype in (np.float64, np.float32)
     assert values.dtype.isnative
     np.testing.assert_array_equal(values, MATRIX)
 

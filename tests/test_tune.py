@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from duti import KernelLogistic, KernelRidge, Logistic, Ridge
 from duti.learners.losses import Softmax
 from duti.learners.model import train
-from duti.tune import FOLDS, RIDGES, assign_folds, tune
+from duti.tune import BANDWIDTHS, FOLDS, RIDGES, ROWS, assign_folds, sample_rows, tune
+from duti.tune.columns import Columns, orthogonal
 
 
 def held_out_loss(learner: Any, X: Any, y: Any, k: int, folds: Any) -> float:
@@ -109,13 +111,60 @@ def test_bandwidths_follow_the_units_of_the_rows() -> None:
     assert tuned(KernelRidge(), 1000 * X) == pytest.approx(tuned(KernelRidge(), X))
 
 
-def test_a_learner_far_behind_is_not_tried_on_every_fold_and_never_chosen() -> None:
+def test_a_rising_path_is_cut_short_and_the_choice_stays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 2))
     y = (X[:, 0] + rng.normal(0, 0.3, 120) > 0).astype(int)
-    found = tune(KernelLogistic(), X, y, 2)
-    dropped = [trial for trial in found.trials if not trial.complete]
-    best = min(trial.loss for trial in found.trials if trial.complete)
-    assert dropped
-    assert found.best not in [trial.learner for trial in dropped]
-    assert best <= min(trial.loss for trial in dropped)
+    short = tune(KernelLogistic(), X, y, 2)
+    monkeypatch.setattr("duti.tune.BEHIND", np.inf)
+    whole = tune(KernelLogistic(), X, y, 2)
+    assert len(short.trials) < len(whole.trials) == len(BANDWIDTHS) * len(RIDGES)
+    assert set(short.trials) < set(whole.trials)
+    assert short.best == whole.best
+
+
+def test_many_rows_are_tuned_on_a_sample_and_the_prior_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duti.tune.ROWS", 100)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = X[:, 0] + rng.normal(size=400)
+    found: Any = tune(Ridge(), X, y, 0)
+    tried: Any = min(found.trials, key=lambda trial: trial.loss).learner
+    assert found.best.ridge == pytest.approx(tried.ridge * 100 / 400)
+    assert tune(KernelRidge(ridge=0.01), X, y, 0).best.ridge == 0.01
+    assert tune(Ridge(), X, X[:, 0], 0).best.ridge == min(RIDGES), "the grid does not end below its end"
+
+
+def test_a_sample_keeps_the_shares_of_the_classes_and_enough_of_the_rarest() -> None:
+    y = np.repeat([0, 1, 2, 3], [6000, 3000, 15, 2])
+    sample = sample_rows(y, 4, np.random.default_rng(0))
+    assert len(set(sample)) == len(sample)
+    assert np.bincount(y[sample]).tolist() == [round(ROWS * 6000 / 9017), round(ROWS * 3000 / 9017), FOLDS, 2]
+
+
+def test_rows_that_cannot_be_held_out_leave_the_most_regularised_learner() -> None:
+    found = tune(Logistic(), np.eye(3), np.arange(3), 3)
+    assert found.best == Logistic(ridge=max(RIDGES))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_bordered_inverse_is_that_of_the_ridged_gram(intercept: bool) -> None:
+    rng = np.random.default_rng(0)
+    columns = Columns(orthogonal(rng.normal(size=(30, 4))), intercept=intercept)
+    penalty = columns.penalty(0.7, D := 3 + intercept)
+    H = 2 * columns.Z[:, -D:].T @ columns.Z[:, -D:] + np.diag(penalty)
+    R = rng.normal(size=(5, D))
+    np.testing.assert_allclose(columns.inverse(2.0, penalty)(R) @ H, R, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(8, 30), (30, 8)])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_rotated_columns_are_orthogonal_and_keep_the_inner_products(
+    shape: tuple[int, int], sparse: bool
+) -> None:
+    Z = np.random.default_rng(0).normal(size=shape)
+    rotated = orthogonal(csr_array(Z) if sparse else Z)
+    lengths = (rotated**2).sum(axis=0)
+    np.testing.assert_allclose(rotated @ rotated.T, Z @ Z.T, atol=1e-10)
+    np.testing.assert_allclose(rotated.T @ rotated, np.diag(lengths), atol=1e-10)
+    assert (np.diff(lengths) >= 0).all()

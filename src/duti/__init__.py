@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from duti.errors import DutiError as DutiError
     from duti.errors import LearnerError as LearnerError
     from duti.errors import ProblemError as ProblemError
+    from duti.errors import ResourceError as ResourceError
     from duti.estimators import DUTIClassifier as DUTIClassifier
     from duti.estimators import DUTIRegressor as DUTIRegressor
     from duti.findings import Findings as Findings
@@ -53,6 +54,7 @@ _HOME = {
     "Objective": "objective",
     "Problem": "problem",
     "ProblemError": "errors",
+    "ResourceError": "errors",
     "Ridge": "learners",
     "Status": "path",
     "Step": "path",
@@ -75,6 +77,7 @@ __all__ = [
     "Objective",
     "Problem",
     "ProblemError",
+    "ResourceError",
     "Ridge",
     "Status",
     "Step",

@@ -17,6 +17,7 @@ from duti.problem import Problem, Task, listed
 from duti.progress import Progress, reporting
 from duti.randomness import Seed
 from duti.ranking import Tally
+from duti.resources import foresee, limited_threads
 from duti.solvers import Solver
 from duti.tune import tune
 
@@ -54,6 +55,7 @@ class Duti:
     solver: Solver | None = None
     random_state: Seed = None
     progress: Progress = None
+    threads: int | None = None
 
     def rank(self, problem: Problem) -> Findings:
         """Tune the learner, follow the path, rank the rows.
@@ -62,7 +64,8 @@ class Duti:
         """
         budget = problem.budget(self.budget)
         learner = default_learner(problem.task) if self.learner is None else self.learner
-        with reporting(self.progress) as report:
+        with limited_threads(self.threads), reporting(self.progress) as report:
+            foresee(problem, learner, report)
             y, k = problem.y, problem.k
             learner = tune(learner, problem.X, y, k, self.random_state, report).best
             objective = Objective(problem, learner, self.random_state)
@@ -96,6 +99,7 @@ def debug(
     recipe: str = "paper",
     random_state: Seed = None,
     progress: Progress = None,
+    threads: int | None = None,
 ) -> Findings:
     """Find the rows of a training set whose labels look wrong, and what they should be.
 
@@ -104,7 +108,8 @@ def debug(
     one number, or one each (100 if None). `verified={row: label}`: rows of X that were checked.
     `learner`: what is trained on the data; the kernel learner that fits the task, tuned by
     10-fold cross-validation, if None. `budget`: how many rows somebody is willing to check (n // 10).
-    `progress=True` shows a bar on a terminal.
+    `progress=True` shows a bar on a terminal and, before long work, what time and memory it will take.
+    `threads`: how many threads products of matrices may use; as many as the libraries like if None.
 
     >>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
     >>> y = ["no", "no", "yes", "yes", "yes", "yes"]
@@ -129,7 +134,8 @@ def debug(
         verified=verified,
         task=learner.task if learner is not None else task,
     )
-    return Duti(learner, budget, random_state=random_state, progress=progress).rank(problem)
+    detector = Duti(learner, budget, random_state=random_state, progress=progress, threads=threads)
+    return detector.rank(problem)
 
 
 def _status(tally: Tally, budget: int) -> Status:

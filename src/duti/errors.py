@@ -11,3 +11,7 @@ class ProblemError(DutiError):
 
 class LearnerError(DutiError):
     """The learner does not fit the problem, or a hyperparameter is missing or impossible."""
+
+
+class ResourceError(DutiError):
+    """The work needs more memory than there is."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from duti.arrays import Array
 from duti.errors import LearnerError
+from duti.features import features_of
 from duti.features.rows import Rows
 from duti.learners import Learner
 from duti.learners.erm import Fit
@@ -30,6 +31,8 @@ from duti.relabelling import relabelling_of
 
 SINGLE_PRECISION = 20_000_000
 """From this many entries on, Z of a classification is stored in float32."""
+SINGLE_TOL = 1e-4
+"""max|g| at which the learner of the given labels is good enough to start from in float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,17 +76,19 @@ class Objective:
         self.problem, self.learner = problem, learner
         self.relabelling = relabelling_of(problem)
         self.map = learner.features().fit(problem.X, generator(random_state))
-        Z = self.map(problem.X)
-        single = problem.task == "classification" and Z.shape[0] * Z.shape[1] > SINGLE_PRECISION
-        self.rows = Rows(Z, intercept=learner.intercept, single=single)
-        self.trusted_rows = Rows(self.map(problem.X_trusted), intercept=learner.intercept)
+        Zt = features_of(self.map, problem.X_trusted, intercept=learner.intercept)
+        single = problem.task == "classification" and problem.n * Zt.shape[1] > SINGLE_PRECISION
+        dtype = np.float32 if single else np.float64
+        self.rows = Rows(features_of(self.map, problem.X, dtype, intercept=learner.intercept))
+        self.trusted_rows = Rows(Zt)
         self.erm = learner.erm(self.rows, problem.k)
         self.trusted_labels = label_targets(problem.y_trusted, problem.k)
 
     @cached_property
     def given_fit(self) -> Fit:
         """The learner trained on the labels as given."""
-        return self.erm.fit(self.relabelling.labels(self.relabelling.start))
+        labels = self.relabelling.labels(self.relabelling.start)
+        return self.erm.fit(labels, tol=1e-10 if self.rows.Z.dtype == np.float64 else SINGLE_TOL)
 
     @cached_property
     def given_value(self) -> float:

@@ -9,7 +9,7 @@ once more to the level measured without the flagged rows: its fixes come from th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,7 +18,7 @@ import numpy as np
 from duti.arrays import Array, Ints
 from duti.problem import Problem
 from duti.relabelling import Relabelling
-from duti.solvers import PreparedSolver, Solution, Solver
+from duti.solvers import PreparedPathSolver, PreparedSolver, Solution, Solver
 from duti.solvers.huber_newton import HuberNewton
 from duti.solvers.projected_gradient import ProjectedGradient
 from duti.solvers.prox_linear import ProxLinear
@@ -130,9 +130,8 @@ def follow(
     gamma_max, last = relabelling.gamma_max(start.evidence), last_gamma(problem, start)
     if gamma_max <= last:
         return
-    at, flagged = start, np.zeros(problem.n, dtype=bool)
-    for gamma in gammas(gamma_max, last):
-        at = solver.solve(gamma, at)
+    flagged = np.zeros(problem.n, dtype=bool)
+    for at in _solutions(solver, gammas(gamma_max, last), start, budget):
         yield at
         flagged |= relabelling.flagged(at.delta)
         if flagged.sum() > budget:
@@ -143,3 +142,15 @@ def follow(
             yield at
         if (last := last_gamma(problem, at)) < at.gamma:
             yield solver.solve(last, at)
+
+
+def _solutions(
+    solver: PreparedSolver, gammas: Iterable[float], at: Solution, budget: int
+) -> Iterator[Solution]:
+    """argmin O_γ for falling γ: in batches from a solver that can, else one after the other."""
+    if isinstance(solver, PreparedPathSolver):
+        yield from solver.solve_all(gammas, at, budget)
+        return
+    for gamma in gammas:
+        at = solver.solve(gamma, at)
+        yield at

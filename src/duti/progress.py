@@ -7,13 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Report = Callable[[str, int, int], None]
-"""Called with the stage, the steps done and the steps expected."""
+"""Called with the stage, the steps done and the steps expected; a remark has none of either."""
 Progress = bool | Report | None
-"""None or False: silent. True: a bar if the error stream is a terminal. Or a function of your own."""
+"""None or False: silent. True: a bar on a terminal, remarks on any error stream. Or your own function."""
 
 
 def silent(stage: str, done: int, total: int) -> None:
     """Say nothing."""
+
+
+def remarks(stage: str, done: int, total: int) -> None:  # noqa: ARG001
+    """Write remarks, but no steps, to the error stream."""
+    if not total:
+        print(f"duti: {stage}", file=sys.stderr)
 
 
 @contextmanager
@@ -29,7 +35,7 @@ def reporting(progress: Progress) -> Iterator[Report]:
         with _bar() as report:
             yield report
     else:
-        yield silent
+        yield remarks if progress else silent
 
 
 @contextmanager
@@ -41,6 +47,9 @@ def _bar() -> Iterator[Report]:
         tasks = {}
 
         def report(stage: str, done: int, total: int) -> None:
+            if not total:
+                bar.console.print(stage)
+                return
             if stage not in tasks:
                 tasks[stage] = bar.add_task(stage)
             bar.update(tasks[stage], completed=done, total=max(done, total))

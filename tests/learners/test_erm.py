@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from duti import KernelLogistic, KernelRidge, LearnerError, Logistic, Ridge
+from duti.features import with_ones
 from duti.features.rows import Rows
 from duti.learners import erm as erm_module
 from duti.learners import preconditioner
@@ -56,7 +57,7 @@ def test_theta_is_zero_sum_over_the_classes(learner: Any) -> None:
 
 def test_a_warm_start_cuts_the_newton_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = blobs(3)
-    erm = Logistic(1e-3).erm(Rows(X, intercept=True), 3)
+    erm = Logistic(1e-3).erm(Rows(with_ones(X)), 3)
     labels = label_targets(y, 3)
     fit = erm.fit(labels)
     changed = labels.copy()
@@ -77,7 +78,7 @@ def test_a_warm_start_cuts_the_newton_steps(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_first_newton_step_is_the_linear_prediction_of_theta() -> None:
     """θ + (∂θ/∂δ)(δ' − δ) is second-order accurate in the change of the labels."""
     X, y = blobs(3)
-    erm = Logistic(1e-2).erm(Rows(X, intercept=True), 3)
+    erm = Logistic(1e-2).erm(Rows(with_ones(X)), 3)
     labels = label_targets(y, 3)
     fit = erm.fit(labels)
     direction = np.roll(labels, 1, axis=1) - labels
@@ -107,9 +108,9 @@ def test_more_columns_than_rows_give_the_same_scores(learner: Any) -> None:
     y = rng.integers(2, size=15) if learner.task == "classification" else rng.normal(size=15)
     k = 2 if learner.task == "classification" else 0
     wide = train(learner, X, y, k).scores(new)
-    plain_rows = Rows(X, intercept=learner.intercept)
-    theta = learner.erm(plain_rows, k).fit(label_targets(y, k)).theta
-    np.testing.assert_allclose(wide, Rows(new, intercept=learner.intercept).times(theta), atol=1e-7)
+    plain, plain_new = (with_ones(Z) if learner.intercept else Z for Z in (X, new))
+    theta = learner.erm(Rows(plain), k).fit(label_targets(y, k)).theta
+    np.testing.assert_allclose(wide, plain_new @ theta, atol=1e-7)
 
 
 def test_perfectly_separable_labels_are_fitted_without_a_fuss() -> None:

@@ -10,6 +10,7 @@ from duti import KernelLogistic, Logistic, Objective, Problem
 from duti.datasets import harry_potter
 from duti.detector import Duti
 from duti.solvers import Solver
+from duti.solvers.bilevel import Bilevel
 from duti.solvers.projected_gradient import ProjectedGradient
 from duti.solvers.prox_linear import PreparedProxLinear, ProxLinear
 
@@ -73,13 +74,35 @@ def test_frozen_rows_do_not_move() -> None:
     np.testing.assert_array_equal(at.delta[wrong], objective.relabelling.start[wrong])
 
 
-def test_screening_rows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_screening_rows_and_rehearsing_on_some_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     objective = objective_of(1500, 2, Logistic(1e-2))
     every = ProxLinear(rtol=1e-4).prepare(objective)
     value = every.solve(3.0, every.start()).value
-    monkeypatch.setattr("duti.solvers.prox_linear.SCREENED_ROWS", 100)
+    monkeypatch.setattr("duti.learners.preconditioner.FEWEST_ROWS", 300)
     some = ProxLinear(rtol=1e-4).prepare(objective)
+    some.screened = 50
     assert some.solve(3.0, some.start()).value == pytest.approx(value, rel=1e-3)
+    assert some.bilevel.sample.rows.n < 1500
+
+
+def test_a_sweep_tells_how_wrong_value_and_slope_still_are() -> None:
+    objective = objective_of(400, 3, Logistic(1e-2))
+    bilevel = Bilevel(objective)
+    given = bilevel.start()
+    bilevel.refresh(given)
+    rows = np.arange(40)
+    delta = np.roll(given.delta[rows], 1, axis=1)
+    image = objective.rows.subset(rows).transposed_times(delta - given.delta[rows])
+    rough = bilevel.sweep(bilevel.relabelled(given, bilevel.change(given, rows, delta, image)))
+    sharp = rough
+    for _ in range(30):
+        sharp = bilevel.sweep(sharp)
+    exact = objective.evaluate(sharp.delta)
+    assert sharp.value == pytest.approx(exact.value, rel=1e-9)
+    np.testing.assert_allclose(sharp.evidence, exact.evidence, atol=1e-6 * abs(exact.evidence).max())
+    assert 1e-9 < abs(rough.value - sharp.value) <= 1.1 * bilevel.uncertainty(rough)
+    moved = float((((rough.theta - rough.v) - (sharp.theta - sharp.v)) * image).sum())
+    assert bilevel.slope_error(rough, image) == pytest.approx(moved, rel=0.3)
 
 
 def test_harry_potter_ranks_as_well_as_with_projected_gradients() -> None:

@@ -38,7 +38,7 @@ class Table:
 def table(X: Any, name: str) -> Table:
     """A numeric matrix from an array, nested lists, a SciPy sparse matrix or a frame.
 
-    An array that is float64 already is not copied.
+    An array of floats is not copied.
 
     >>> table([[1, 2], [3, 4]], "X").values.shape
     (2, 2)
@@ -97,6 +97,8 @@ def _from_array(X: Any, name: str) -> Array:
     values = array_of(X, name, numbers="biuf")
     if values.ndim != 2:
         raise ProblemError(_not_a_matrix(X, values, name))
+    if values.dtype == np.float32:  # half the memory of a large table: kept as it is
+        return values
     if values.dtype.kind in "biuf":
         return np.asarray(values, dtype=np.float64)
     if values.dtype.kind not in "OUT":
@@ -144,9 +146,9 @@ def _refuse_non_finite(found: Table, name: str) -> None:
     """Refuse NaN, infinity, and numbers whose squares would overflow."""
     values = found.values
     data = values if isinstance(values, np.ndarray) else values.data
-    fine = (data <= LARGEST) & (data >= -LARGEST)
-    if fine.all():
+    if data.size == 0 or (float(data.max()) <= LARGEST and float(data.min()) >= -LARGEST):  # NaN is neither
         return
+    fine = (data <= np.float64(LARGEST)) & (data >= -np.float64(LARGEST))
     if isinstance(values, np.ndarray):
         counts = (~fine).sum(axis=0)
     else:
@@ -198,7 +200,7 @@ def _row_hashes(X: Matrix) -> NDArray[np.uint64]:
 
 def _hashes(columns: NDArray[Any], values: Array) -> NDArray[np.uint64]:
     """Mix column and value as SplitMix64 does; zero gives zero, so that sparse rows need not store it."""
-    mixed = np.ascontiguousarray(values).view(np.uint64) ^ (
+    mixed = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64) ^ (
         columns.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     )
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):

@@ -24,7 +24,11 @@ class Linear:
     def fit(self, X: Matrix, rng: np.random.Generator) -> FittedMap:  # noqa: ARG002
         """The identity, or the rotation into the row space."""
         n, d = X.shape
-        return exact_map(LinearKernel(), X) if n < d and n <= ROTATE_ROWS else _identity
+        return exact_map(LinearKernel(), X) if self.width(n, d) < d else _identity
+
+    def width(self, n: int, d: int) -> int:
+        """d, or n after a rotation."""
+        return n if n < d and n <= ROTATE_ROWS else d
 
 
 def _identity(X: Matrix) -> Matrix:

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 from duti.arrays import Array, Ints, Mask, Matrix
 
-BLOCK = 4096
-"""Rows that are multiplied at once, so that they are still in the cache for the next column."""
+BLOCK_BYTES = 8_000_000
+"""Size of a block of rows that is worked on at once: it stays in the cache for the next product."""
+SEPARATE_COLUMNS = 4
+"""Up to so many columns, one product a column is faster than one for all."""
 
 
 class Rows:
-    """Rows of Z in memory, dense or sparse; an intercept is a last column of ones.
+    """Rows of Z in memory, dense or sparse, in float64 or, for half the memory and time, float32.
 
-    `single` stores Z in float32, which halves memory and time; everything of size D stays float64.
+    Everything of size D is float64 whatever the precision of Z.
 
-    >>> rows = Rows(np.eye(2), intercept=True)
-    >>> rows.times(np.array([1.0, 2.0, 10.0]))
-    array([11., 12.])
+    >>> rows = Rows(np.eye(2))
+    >>> rows.times(np.array([1.0, 2.0]))
+    array([1., 2.])
     """
 
     orthogonal: bool
     """Whether the columns are known to be nearly orthogonal, so that a diagonal preconditions well."""
 
-    def __init__(self, Z: Matrix, *, intercept: bool, single: bool = False, orthogonal: bool = False) -> None:
-        self.orthogonal = orthogonal
-        if single:
-            Z = Z.astype(np.float32, copy=False)
-        ones = np.ones((Z.shape[0], 1), dtype=Z.dtype)
-        if not intercept:
-            self.Z = Z
-        elif isinstance(Z, np.ndarray):
-            self.Z = np.hstack([Z, ones])
-        else:
-            self.Z = csr_array(hstack([Z, csr_array(ones)]))
+    def __init__(self, Z: Matrix, *, orthogonal: bool = False) -> None:
+        self.Z, self.orthogonal = Z, orthogonal
+        self._passes, self._share = [0.0], 1.0
 
     @property
     def n(self) -> int:
@@ -49,27 +44,53 @@ class Rows:
         """Number of features, the intercept included."""
         return int(self.Z.shape[1])
 
+    @property
+    def passes(self) -> float:
+        """Passes over Z so far: a product with Z is half of one, whatever its number of columns."""
+        return self._passes[0]
+
+    def _count(self, passes: float) -> None:
+        self._passes[0] += self._share * passes
+
+    @property
+    def blocks(self) -> Iterator[slice]:
+        """All rows, a block at a time; sparse rows are one block."""
+        size = self.n
+        if isinstance(self.Z, np.ndarray):
+            size = max(1, BLOCK_BYTES // (self.D * self.Z.itemsize))
+        return (slice(start, min(start + size, self.n)) for start in range(0, self.n, size))
+
     def times(self, V: Array) -> Array:
-        """Z V."""
-        return self.stored_times(V).astype(np.float64, copy=False)
-
-    def stored_times(self, V: Array) -> NDArray[Any]:
-        """Z V in the precision of Z, column by column in memory.
-
-        With few classes, sums over the columns of a row are then many times faster.
-        """
-        V = V.astype(self.Z.dtype, copy=False)
+        """Z V in the precision of Z, column by column in memory: sums over few columns are then faster."""
+        self._count(0.5)
+        V = np.asarray(V, dtype=self.Z.dtype)
         if V.ndim == 1 or not isinstance(self.Z, np.ndarray):
             return np.asfortranarray(self.Z @ V)
         image = np.empty((self.n, V.shape[1]), dtype=self.Z.dtype, order="F")
-        for start in range(0, self.n, BLOCK):
-            image[start : start + BLOCK] = self.Z[start : start + BLOCK] @ V
+        for block in self.blocks:
+            image[block] = _image(self.Z[block], V)
         return image
 
     def transposed_times(self, R: Array) -> Array:
         """Zᵀ R."""
+        self._count(0.5)
         R = R.astype(self.Z.dtype, copy=False)
         return np.asarray((R.T @ self.Z).T).astype(np.float64, copy=False)
+
+    def through(self, V: Array, local: Callable[[slice, NDArray[Any]], NDArray[Any]]) -> Array:
+        """Zᵀ f(Z V) in one pass, for a function f of the images of a block of rows.
+
+        >>> rows = Rows(np.eye(2))
+        >>> rows.through(np.array([[1.0], [2.0]]), lambda block, image: 10 * image)
+        array([[10.],
+               [20.]])
+        """
+        self._count(1.0)
+        V, total = np.asarray(V, dtype=self.Z.dtype), np.zeros(V.shape)
+        for block in self.blocks:
+            Z = self.Z[block]
+            total += _back(Z, local(block, _image(Z, V)))
+        return total
 
     # Columns of θ and its like sum to zero over the classes of a softmax, and so do those of their
     # images: the last need not be computed. Several matrices share one pass over Z.
@@ -87,16 +108,15 @@ class Rows:
     def gram(self, weights: Array | None = None) -> Array:
         """Zᵀ diag(weights) Z, a dense D×D matrix."""
         if isinstance(self.Z, np.ndarray):
-            root = self.Z if weights is None else self.Z * np.sqrt(weights).astype(self.Z.dtype)[:, None]
-            return np.asarray(root.T @ root, dtype=np.float64)
+            total = np.zeros((self.D, self.D))
+            for block in self.blocks:  # summed up in float64, and no copy of Z as a whole
+                root = self.Z[block]
+                if weights is not None:
+                    root = root * np.sqrt(weights[block]).astype(self.Z.dtype)[:, None]
+                total += root.T @ root
+            return total
         left = self.Z if weights is None else csr_array(self.Z.multiply(weights[:, None]))
         return np.asarray((left.T @ self.Z).toarray())
-
-    def cross_gram(self, weights: Array) -> Array:
-        """Zᵀ diag(weights) Z for weights of either sign."""
-        if isinstance(self.Z, np.ndarray):
-            return np.asarray(self.Z.T @ (self.Z * weights[:, None]), dtype=np.float64)
-        return self.gram(weights)
 
     def gram_diagonal(self, weights: Array) -> Array:
         """The diagonal of Zᵀ diag(weights) Z, for when D×D is too large."""
@@ -114,16 +134,35 @@ class Rows:
         if len(columns) == self.D and (columns[:-1] < columns[1:]).all():
             return self
         Z = np.ascontiguousarray(self.Z[:, columns])
-        return Rows(Z, intercept=False, orthogonal=self.orthogonal)
+        return Rows(Z, orthogonal=self.orthogonal)
 
     def subset(self, rows: Ints | Mask) -> Rows:
-        """The same features for some of the rows."""
-        return Rows(self.Z[rows], intercept=False, orthogonal=self.orthogonal)
+        """The same features for some of the rows, a copy; its passes count as parts of one here."""
+        some = Rows(self.Z[rows], orthogonal=self.orthogonal)
+        some._passes, some._share = self._passes, self._share * some.n / max(self.n, 1)
+        return some
 
 
-def with_last_column(columns: Array) -> Array:
+def _image(Z: Any, V: NDArray[Any]) -> NDArray[Any]:
+    """Z V for a block of rows."""
+    if not isinstance(Z, np.ndarray) or V.ndim == 1 or V.shape[1] > SEPARATE_COLUMNS:
+        return np.asarray(Z @ V)
+    image = np.empty((Z.shape[0], V.shape[1]), dtype=Z.dtype, order="F")
+    for j in range(V.shape[1]):
+        np.matmul(Z, V[:, j], out=image[:, j])
+    return image
+
+
+def _back(Z: Any, R: NDArray[Any]) -> Array:
+    """Zᵀ R for a block of rows."""
+    if not isinstance(Z, np.ndarray) or R.ndim == 1 or R.shape[1] > SEPARATE_COLUMNS:
+        return np.asarray((R.T @ Z).T, dtype=np.float64)
+    return np.stack([R[:, j] @ Z for j in range(R.shape[1])], axis=1).astype(np.float64)
+
+
+def with_last_column(columns: NDArray[Any]) -> NDArray[Any]:
     """All columns of a matrix whose columns sum to zero, from all but the last."""
-    completed = np.empty((len(columns), columns.shape[1] + 1), order="F")
+    completed = np.empty((len(columns), columns.shape[1] + 1), dtype=columns.dtype, order="F")
     completed[:, :-1] = columns
     np.negative(columns.sum(axis=1), out=completed[:, -1])
     return completed

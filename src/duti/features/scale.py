@@ -27,7 +27,13 @@ class Standardized:
         mean, scale = X.mean(axis=0), X.std(axis=0)
         # Rounding leaves a tiny deviation in a constant column; dividing by it would amplify noise.
         scale[scale <= 1e-12 * np.maximum(1.0, abs(mean))] = np.inf
-        return StandardizedMap(mean, scale, self.inner.fit((X - mean) / scale, rng))
+        scaled = X - mean
+        scaled /= scale
+        return StandardizedMap(mean, scale, self.inner.fit(scaled, rng))
+
+    def width(self, n: int, d: int) -> int:
+        """That of the inner map."""
+        return self.inner.width(n, d)
 
 
 @dataclass(frozen=True, eq=False)

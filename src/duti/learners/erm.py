@@ -9,18 +9,23 @@ Hessian H = (1/n) Zᵀ ℓ'' Z + diag(penalty) is needed only in products.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duti.arrays import Array
-from duti.features.rows import Rows
-from duti.learners.losses import Curvature, Loss
+from duti.features.rows import Rows, with_last_column
+from duti.learners.losses import Curvature, Loss, SoftmaxCurvature
 from duti.learners.preconditioner import (
     COUPLED_FEATURES,
+    COUPLED_FEATURES_FEW_ROWS,
     BlockPreconditioner,
     CoupledPreconditioner,
+    Sample,
     block_preconditioner,
     coupled_preconditioner,
+    draw,
 )
 
 Preconditioner = BlockPreconditioner | CoupledPreconditioner
@@ -66,9 +71,16 @@ class ERM:
         return self._transposed_times(residual) / self.rows.n + self.penalised(theta)
 
     def hessian_times(self, curvature: Curvature, V: Array) -> Array:
-        """H V."""
-        bent = curvature.times(self.times(V))
-        return self._transposed_times(bent) / self.rows.n + self.penalised(V)
+        """H V, in one pass over the rows."""
+        columns = V if V.ndim == 1 else V[:, :-1]
+
+        def bent(block: slice, image: NDArray[Any]) -> NDArray[Any]:
+            if V.ndim == 1:
+                return curvature.take(block).times(image)
+            return curvature.take(block).times(with_last_column(image))[:, :-1]
+
+        product = self.rows.through(columns, bent) / self.rows.n
+        return (product if V.ndim == 1 else with_last_column(product)) + self.penalised(V)
 
     def times(self, V: Array) -> Array:
         """Z V; several columns are those of a softmax and sum to zero."""
@@ -77,16 +89,29 @@ class ERM:
     def _transposed_times(self, R: Array) -> Array:
         return self.rows.transposed_times(R) if R.ndim == 1 else self.rows.transposed_times_zero_sum(R)[0]
 
-    def preconditioner(self, curvature: Curvature) -> Preconditioner:
-        """An approximate inverse of H; exact for few features and classes."""
-        k = self.shape[1] if len(self.shape) > 1 else 2
-        if k > 2 and self.rows.D * (k - 1) <= COUPLED_FEATURES and not self.rows.orthogonal:
-            return coupled_preconditioner(self.rows, curvature.blocks, self.penalty)
-        return block_preconditioner(self.rows, curvature.weights, self.penalty)
+    def sample(self, curvature: Curvature, times: float = 1.0) -> Sample:
+        """All rows, or as many as a preconditioner needs, or so many times more."""
+        return draw(self.rows, curvature.weights, times)
 
-    def metric(self, curvature: Curvature) -> BlockPreconditioner:
+    def preconditioner(self, curvature: Curvature, sample: Sample | None = None) -> Preconditioner:
+        """An approximate inverse of H; exact for few rows, features and classes."""
+        sample = sample or self.sample(curvature)
+        curvature = curvature.take(sample.index)
+        if isinstance(curvature, SoftmaxCurvature) and self._coupled:
+            return coupled_preconditioner(sample, curvature.P, self.penalty)
+        return block_preconditioner(sample, curvature.weights, self.penalty)
+
+    def metric(self, curvature: Curvature, sample: Sample) -> BlockPreconditioner:
         """An approximate inverse of H with one block for each class."""
-        return block_preconditioner(self.rows, curvature.weights, self.penalty)
+        return block_preconditioner(sample, curvature.take(sample.index).weights, self.penalty)
+
+    @property
+    def _coupled(self) -> bool:
+        """Whether the Hessian is factored whole: for two classes there is but one block."""
+        k = self.shape[1] if len(self.shape) > 1 else 2
+        unknowns = self.rows.D * (k - 1)
+        most = COUPLED_FEATURES_FEW_ROWS if unknowns > self.rows.n else COUPLED_FEATURES
+        return k > 2 and unknowns <= most and not self.rows.orthogonal
 
     def solve(
         self, curvature: Curvature, B: Array, M: Preconditioner, rtol: float, start: Array
@@ -130,7 +155,7 @@ class ERM:
                 break
             curvature = self.loss.curvature(scores)
             M = M or self.preconditioner(curvature)
-            rtol = min(0.1, max(0.1 * np.sqrt(size), 0.1 * tol / size))
+            rtol = min(0.3, max(np.sqrt(size), 0.5 * tol / size))
             step, iterations = self.solve(curvature, -gradient, M, rtol, np.zeros_like(theta))
             if iterations > STALE:
                 M = None
@@ -152,19 +177,22 @@ class ERM:
         return Fit(theta, fit.scores, self.d_theta(theta, fit.scores, labels), M, converged=False)
 
     def _zero_scores(self) -> Array:
-        return np.zeros((self.rows.n, *self.shape[1:]), order="F")
+        return np.zeros((self.rows.n, *self.shape[1:]), dtype=self.rows.Z.dtype, order="F")
 
     def _line_search(
         self, theta: Array, scores: Array, labels: Array, gradient: Array, step: Array
     ) -> tuple[Array, Array] | None:
         """The longest of the steps 1, ½, ¼ … that lowers the risk; None at the limit of rounding."""
         risk, slope = self.risk(theta, scores, labels), float((gradient * step).sum())
-        moved_scores = self.times(step)
+        moved_scores, rounding = self.times(step), 100 * np.finfo(scores.dtype).eps
         length = 1.0
         while length > 1e-10:
-            trial, trial_scores = theta + length * step, scores + length * moved_scores
+            trial, trial_scores = (
+                theta + length * step,
+                scores + moved_scores.dtype.type(length) * moved_scores,
+            )
             reached = self.risk(trial, trial_scores, labels)
-            if reached <= risk + 1e-4 * length * slope + 1e-14 * abs(risk):
+            if reached <= risk + 1e-4 * length * slope + rounding * abs(risk):
                 return trial, trial_scores
             length /= 2
         return None

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, ClassVar, Self
+import sys
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
 from duti.arrays import Array
 from duti.errors import LearnerError
 from duti.features import FeatureMap
-from duti.features.nystroem import RBF, Nystroem
+from duti.features.fourier import Fourier
+from duti.features.nystroem import EXACT_ROWS, LANDMARKS, RBF, Nystroem
 from duti.features.rows import Rows
 from duti.features.scale import Standardized
+
+Approximation = Literal["auto", "exact", "nystroem", "fourier"]
+"""How the features of a kernel are made; "auto" is exact up to EXACT_ROWS rows and Nyström above."""
+_EXACT_UP_TO = {"auto": EXACT_ROWS, "exact": sys.maxsize, "nystroem": 0}
 
 
 class Hyperparameters:
@@ -60,18 +66,43 @@ def penalties(rows: Rows, strength: float, *, intercept: bool) -> Array:
 
 
 class KernelHyperparameters(Hyperparameters):
-    """Base of the learners with an RBF kernel: fields bandwidth, ridge and standardize."""
+    """Base of the learners with an RBF kernel, whose fields they share but for the default intercept."""
 
     tunable: ClassVar[tuple[str, ...]] = ("bandwidth", "ridge")
 
     standardize: bool | None
+    approximation: Approximation
+    components: int | None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.approximation not in get_args(Approximation):
+            known = ", ".join(map(repr, get_args(Approximation)))
+            raise self._refused("approximation", f"use one of {known}")
+        if self.components is not None and not (
+            isinstance(self.components, int | np.integer) and self.components > 0
+        ):
+            raise self._refused("components", "use a whole number above 0, or None")
+        if self.components is not None and self.approximation == "exact":
+            raise self._refused("components", 'which approximation="exact" does not have; drop one of them')
         if self.standardize is None:
             object.__setattr__(self, "standardize", "bandwidth" in self.untuned)
 
+    def _refused(self, name: str, remedy: str) -> LearnerError:
+        return LearnerError(f"{type(self).__name__}: {name} is {getattr(self, name)!r}; {remedy}.")
+
+    def __repr__(self) -> str:
+        """Keyword-only fields are shown where they were chosen."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        shown = [f.name for f in fields if not f.kw_only or getattr(self, f.name) != f.default]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
     def features(self) -> FeatureMap:
         """Features of the RBF kernel, of standardised columns or of X as it is."""
-        kernel = Nystroem(RBF(self.known("bandwidth")))
+        bandwidth, components = self.known("bandwidth"), self.components or LANDMARKS
+        kernel: FeatureMap = (
+            Fourier(bandwidth, components)
+            if self.approximation == "fourier"
+            else Nystroem(RBF(bandwidth), _EXACT_UP_TO[self.approximation], components)
+        )
         return Standardized(kernel) if self.standardize else kernel

@@ -7,14 +7,14 @@ penalty λ', this is λ = 2λ'.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from duti.features import FeatureMap
 from duti.features.linear import Linear
 from duti.features.rows import Rows
 from duti.learners.erm import ERM
-from duti.learners.hyperparameters import Hyperparameters, KernelHyperparameters, penalties
+from duti.learners.hyperparameters import Approximation, Hyperparameters, KernelHyperparameters, penalties
 from duti.learners.losses import Softmax
 from duti.problem import Task
 
@@ -24,7 +24,7 @@ def _softmax_erm(learner: KernelLogistic | Logistic, rows: Rows, k: int) -> ERM:
     return ERM(rows, Softmax(), penalty, columns=(k,))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KernelLogistic(KernelHyperparameters):
     """Kernel logistic regression with the RBF kernel exp(−‖x − x'‖²/(2 bandwidth²)).
 
@@ -32,8 +32,14 @@ class KernelLogistic(KernelHyperparameters):
     the units of X, so giving one means that X is used as it is; when it is tuned, columns are
     standardised first. `standardize` says otherwise.
 
+    Up to 2000 rows the kernel is exact, above that it is approximated by Nyström features with
+    1000 landmarks. `approximation` says otherwise ("exact", "nystroem", or "fourier": random
+    Fourier features), `components` how many landmarks or Fourier features.
+
     >>> KernelLogistic(bandwidth=0.5, ridge=2e-3)
     KernelLogistic(bandwidth=0.5, ridge=0.002, intercept=True, standardize=False)
+    >>> KernelLogistic(approximation="fourier", components=500).components
+    500
     """
 
     task: ClassVar[Task] = "classification"
@@ -42,6 +48,8 @@ class KernelLogistic(KernelHyperparameters):
     ridge: float | None = None
     intercept: bool = True
     standardize: bool | None = None
+    approximation: Approximation = field(default="auto", kw_only=True)
+    components: int | None = field(default=None, kw_only=True)
 
     def erm(self, rows: Rows, k: int) -> ERM:
         """The empirical risk over rows of Z, for k classes."""

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from duti.arrays import Array
+from duti.arrays import Array, Ints
 
 
 class Curvature(Protocol):
@@ -26,9 +26,8 @@ class Curvature(Protocol):
         """The curvature of each row as a preconditioner sees it: (n, 1), or (n, k), one for each class."""
         ...
 
-    @property
-    def blocks(self) -> Array:
-        """ℓ'' itself in coordinates without the gauge: (n, b, b), with b = 1 or k − 1."""
+    def take(self, rows: Ints | slice) -> Curvature:
+        """The curvature of some of the rows."""
         ...
 
     def times(self, U: Array) -> Array:
@@ -72,18 +71,6 @@ def log_sum_exp(scores: Array) -> Array:
     return np.asarray(top + np.log(np.exp(scores - top[:, None]).sum(axis=1)))
 
 
-def zero_sum_basis(k: int) -> Array:
-    """k − 1 orthonormal columns that sum to zero.
-
-    >>> zero_sum_basis(2).ravel().round(4).tolist()
-    [0.7071, -0.7071]
-    """
-    basis = np.zeros((k, k - 1))
-    for j in range(k - 1):
-        basis[: j + 1, j], basis[j + 1, j] = 1.0, -(j + 1.0)
-    return np.asarray(basis / np.sqrt((basis**2).sum(axis=0)))
-
-
 @dataclass(frozen=True, eq=False)
 class SoftmaxCurvature:
     """diag(p) − p pᵀ for each row."""
@@ -97,11 +84,9 @@ class SoftmaxCurvature:
         distinct = self.P[:, :1] if k == 2 else self.P
         return np.asarray(distinct * (1 - distinct) * k / (k - 1))
 
-    @property
-    def blocks(self) -> Array:
-        """Cᵀ (diag(p) − p pᵀ) C, for the basis C of the zero-sum directions."""
-        PC = self.P @ (C := zero_sum_basis(self.P.shape[1]))
-        return np.asarray(np.einsum("nj,ja,jb->nab", self.P, C, C) - PC[:, :, None] * PC[:, None, :])
+    def take(self, rows: Ints | slice) -> SoftmaxCurvature:
+        """The curvature of some of the rows."""
+        return SoftmaxCurvature(self.P[rows])
 
     def times(self, U: Array) -> Array:
         """p * (u − ⟨p, u⟩)."""
@@ -145,10 +130,9 @@ class ConstantCurvature:
         """The curvature of each row."""
         return np.full((self.n, 1), self.value)
 
-    @property
-    def blocks(self) -> Array:
-        """The curvature of each row."""
-        return np.full((self.n, 1, 1), self.value)
+    def take(self, rows: Ints | slice) -> ConstantCurvature:
+        """The curvature of some of the rows."""
+        return ConstantCurvature(rows.stop - rows.start if isinstance(rows, slice) else len(rows), self.value)
 
     def times(self, U: Array) -> Array:
         """ℓ'' U."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from duti.arrays import Array, Matrix, Targets
-from duti.features import FittedMap
+from duti.features import FittedMap, features_of
 from duti.features.rows import Rows
 from duti.learners import Learner
 from duti.randomness import Seed, generator
@@ -23,7 +23,7 @@ class Model:
 
     def scores(self, X: Matrix) -> Array:
         """One score for each class, or the prediction of a regression."""
-        return Rows(self.map(X), intercept=self.intercept).times(self.theta)
+        return Rows(features_of(self.map, X, intercept=self.intercept)).times(self.theta)
 
 
 def label_targets(y: Targets, k: int) -> Array:
@@ -41,6 +41,6 @@ def train(learner: Learner, X: Matrix, y: Targets, k: int, random_state: Seed = 
     array([6.])
     """
     feature_map = learner.features().fit(X, generator(random_state))
-    rows = Rows(feature_map(X), intercept=learner.intercept)
+    rows = Rows(features_of(feature_map, X, intercept=learner.intercept))
     fit = learner.erm(rows, k).fit(label_targets(y, k))
     return Model(feature_map, fit.theta, learner.intercept)

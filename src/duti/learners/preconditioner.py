@@ -1,4 +1,4 @@
-"""Approximate inverses of the Hessian (1/n) Zᵀ ℓ'' Z + Λ of a learner, for conjugate gradients."""
+"""Approximate inverses of the Hessian (1/n) Zᵀ ℓ'' Z + Λ of a learner, from a sample of the rows."""
 
 from __future__ import annotations
 
@@ -8,18 +8,44 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from duti.arrays import Array
+from duti.arrays import Array, Ints
 from duti.features.rows import Rows
-from duti.learners.losses import zero_sum_basis
 
 DENSE_FEATURES = 3000
 """Up to this many features a D×D Cholesky factor, above it a diagonal."""
 COUPLED_FEATURES = 1500
-"""Up to this many unknowns D(k − 1) of three or more classes the Hessian is factored whole."""
+"""Up to this many unknowns D(k − 1) of three or more classes the Hessian is factored whole;"""
+COUPLED_FEATURES_FEW_ROWS = 4000
+"""or up to this many, if they are more than the rows: such learners almost interpolate."""
 ORTHOGONAL_FEATURES = 200
 """As many for orthogonal features, for which a diagonal is nearly as good."""
-SAMPLED_ROWS = 40
-"""Rows of a sample for each feature: enough for eigenvalues within a third of the exact ones."""
+SAMPLED_ROWS = 10
+"""Rows of a sample for each feature: enough for most eigenvalues within a third of the exact ones."""
+FEWEST_ROWS = 2000
+"""Rows of a sample, if there are few features."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some rows that stand for all: Σ share_i f_i over them is about the mean of f over all rows."""
+
+    rows: Rows
+    index: Ints
+    share: Array
+
+
+def draw(rows: Rows, weights: Array, times: float = 1.0) -> Sample:
+    """All rows if they are few, else a sample: drawn half by their curvature, half evenly."""
+    number = int(times * max(SAMPLED_ROWS * rows.D, FEWEST_ROWS))
+    if rows.n <= number:
+        return Sample(rows, np.arange(rows.n), np.full(rows.n, 1 / rows.n))
+    size = weights.sum(axis=1, dtype=np.float64)
+    chance = 0.5 * size / max(size.sum(), np.finfo(float).tiny) + 0.5 / rows.n
+    # One draw from each of `number` slices of equal chance: less variance than independent draws.
+    slices = (np.arange(number) + np.random.default_rng(0).random(number)) / number
+    index, drawn = np.unique(np.searchsorted(np.cumsum(chance), slices * chance.sum()), return_counts=True)
+    index = np.minimum(index, rows.n - 1)
+    return Sample(rows.subset(index), index, drawn / (rows.n * chance[index] * number))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,41 +72,59 @@ class BlockPreconditioner:
 
 @dataclass(frozen=True, eq=False)
 class CoupledPreconditioner:
-    """The whole Hessian, in coordinates in which the columns of θ need not sum to zero."""
+    """The whole Hessian in the unknowns of all classes but the last, whose column is minus their sum."""
 
     factor: Any
-    basis: Array
-    """C: θ = θ' Cᵀ."""
 
     def __call__(self, R: Array) -> Array:
         """H⁻¹ R."""
-        X = cho_solve(self.factor, (R @ self.basis).ravel(), check_finite=False)
-        return np.asarray(X.reshape(len(R), -1) @ self.basis.T)
+        right = R[:, :-1] - R[:, -1:]
+        X = cho_solve(self.factor, right.T.ravel(), check_finite=False).reshape(right.T.shape).T
+        return np.column_stack([X, -X.sum(axis=1)])
 
 
-def coupled_preconditioner(rows: Rows, blocks: Array, penalty: Array) -> CoupledPreconditioner:
-    """H itself, for few features and classes: exact also where classes compete."""
-    D, b = rows.D, blocks.shape[1]
-    H = np.empty((D, b, D, b))
-    for i in range(b):
-        for j in range(i + 1):
-            H[:, i, :, j] = rows.cross_gram(blocks[:, i, j] / rows.n)
-            H[:, j, :, i] = H[:, i, :, j].T
-    factor = _factor(H.reshape(D * b, D * b), np.repeat(penalty, b))
-    return CoupledPreconditioner(factor, zero_sum_basis(b + 1))
+def coupled_preconditioner(sample: Sample, P: Array, penalty: Array) -> CoupledPreconditioner:
+    """H itself, for few features and classes: exact also where classes compete.
+
+    Between two classes H has the block −Zᵀ diag(p_a p_b) Z, and its blocks sum to zero over the
+    classes: only pairs of classes and the rows that are torn between them are needed.
+    """
+    D, k = sample.rows.D, P.shape[1]
+    H = np.zeros((k - 1, D, k - 1, D))
+    last = k - 1
+    for a in range(k):
+        for b in range(a):
+            torn = sample.share * P[:, a] * P[:, b]
+            some = np.flatnonzero(torn > NEGLIGIBLE * torn.mean())
+            gram = sample.rows.subset(some).gram(torn[some])
+            if a == last:  # θ_last = −Σ θ_b: its differences with θ_b involve all other classes
+                H += gram[None, :, None, :]
+                H[b] += gram[:, None, :]
+                H[:, :, b] += gram
+                H[b, :, b] += gram
+            else:
+                H[a, :, b] -= gram
+                H[b, :, a] -= gram
+                H[a, :, a] += gram
+                H[b, :, b] += gram
+    H += penalty[:, None, None] * np.eye(D)[:, None, :]
+    return CoupledPreconditioner(_factor(H.reshape(last * D, last * D), np.tile(penalty, last)))
 
 
-def block_preconditioner(rows: Rows, weights: Array, penalty: Array) -> BlockPreconditioner:
+NEGLIGIBLE = 1e-2
+"""Rows with less than this fraction of the mean weight add at most this fraction to a Gram matrix."""
+
+
+def block_preconditioner(sample: Sample, weights: Array, penalty: Array) -> BlockPreconditioner:
     """For curvatures `weights` of the rows: (n, 1), or (n, k) with one column for each class."""
+    rows, weighted = sample.rows, sample.share[:, None] * weights
     if (ORTHOGONAL_FEATURES if rows.orthogonal else DENSE_FEATURES) < rows.D:
-        return BlockPreconditioner(tuple(_diagonal(rows, w, penalty) for w in weights.T))
-    if rows.n > SAMPLED_ROWS * rows.D:
-        rows, weights = _sample(rows, weights)
-    return BlockPreconditioner(tuple(_factor(rows.gram(w / rows.n), penalty) for w in weights.T))
+        return BlockPreconditioner(tuple(_diagonal(rows, w, penalty) for w in weighted.T))
+    return BlockPreconditioner(tuple(_factor(rows.gram(w), penalty) for w in weighted.T))
 
 
 def _diagonal(rows: Rows, weights: Array, penalty: Array) -> Array:
-    diagonal = rows.gram_diagonal(weights / rows.n) + penalty
+    diagonal = rows.gram_diagonal(weights) + penalty
     return np.asarray(np.maximum(diagonal, 1e-14 * diagonal.max()))
 
 
@@ -88,12 +132,3 @@ def _factor(H: Array, penalty: Array) -> Any:
     # An unpenalised intercept of rows that are all certain has no curvature left: keep H regular.
     H[np.diag_indices_from(H)] += penalty + 1e-14 * (np.trace(H) / len(H) + penalty.max())
     return cho_factor(H, lower=True, check_finite=False, overwrite_a=True)
-
-
-def _sample(rows: Rows, weights: Array) -> tuple[Rows, Array]:
-    """Rows drawn half by their curvature, half evenly, with weights that keep the Gram unbiased."""
-    size = weights.sum(axis=1)
-    chance = 0.5 * size / max(size.sum(), np.finfo(float).tiny) + 0.5 / rows.n
-    number = SAMPLED_ROWS * rows.D
-    drawn = np.random.default_rng(0).choice(rows.n, number, p=chance / chance.sum())
-    return rows.subset(drawn), weights[drawn] / (rows.n * chance[drawn])[:, None]

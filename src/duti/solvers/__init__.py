@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from duti.arrays import Array
 from duti.objective import Objective
@@ -37,6 +38,18 @@ class PreparedSolver(Protocol):
 
     def solve(self, gamma: float, previous: Solution) -> Solution:
         """argmin O_γ, warm-started at the previous solution."""
+        ...
+
+
+@runtime_checkable
+class PreparedPathSolver(PreparedSolver, Protocol):
+    """A prepared solver for which several γ together cost less than one after the other."""
+
+    def solve_all(self, gammas: Iterable[float], previous: Solution, budget: int) -> Iterator[Solution]:
+        """argmin O_γ for falling γ, each warm-started at the one before.
+
+        A caller who stops when more rows than the budget are flagged loses no work.
+        """
         ...
 
 

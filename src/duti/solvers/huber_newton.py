@@ -10,28 +10,45 @@ so δ is known from h alone. For active rows A with signs s, and I the others, h
     P_I h = a + Bτ,   P_I = Z_IᵀZ_I + M G₂⁻¹ M,   a = Z_Iᵀy_I − η Z_Aᵀs,   B = (I − M G₂⁻¹) Z̃ᵀ
     [BᵀP_I⁻¹B − Z̃ G₂⁻¹ Z̃ᵀ + (m/n) C⁻¹] τ = ỹ − BᵀP_I⁻¹a
 
-Newton's method alternates between h and A; when A stays the same, the solution is exact.
+Newton's method alternates between h and A; when A stays the same, the solution is exact. Of many rows
+only the few that may become active take part; one pass over all rows checks several γ at once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
-from duti.arrays import Array
+from duti.arrays import Array, Ints, Mask
 from duti.errors import LearnerError
+from duti.features.rows import Rows
 from duti.objective import Objective
 from duti.solvers import Solution
-from duti.solvers.feature_sign import feature_sign
+from duti.solvers.homotopy import Target, homotopy
 
 MOST_FEATURES = 10_000
 REFINEMENTS = 5
+BLOCK = 1024
+"""Rows that are gathered and multiplied at once."""
+GRAM_BLOCK = 16_384
+WORST_ERROR = 1e-6
+"""Fraction of η by which the evidence may be wrong after the refinements."""
+FEWEST_CANDIDATES = 2000
+THINNED = 10
+"""A far step for many rows starts from the solution for every so-manieth row,"""
+ROWS_A_FEATURE = 20
+"""if so many rows for each feature are left."""
+SMALLER_CONFIDENCE = (1e-4, 1e-2)
 SMALL_ROWS = 2000
-"""Up to this many rows, a step on which Newton fails is solved one row at a time."""
+"""So many rows can be followed one event at a time, where Newton's method fails."""
+NEWTON_BISECTIONS = 3
+"""So many larger η are tried before that."""
 
 
 def soft_threshold(r: Array, eta: float) -> Array:
@@ -49,169 +66,440 @@ class HuberNewton:
 
     rtol: float = 1e-6
     max_steps: int = 30
-    max_bisections: int = 12
+    max_attempts: int = 40
 
     def prepare(self, objective: Objective) -> PreparedHuberNewton:
         """Factor the ridge systems that every γ shares."""
-        return PreparedHuberNewton(objective, self)
-
-
-class PreparedHuberNewton:
-    """The factored systems of one objective."""
-
-    def __init__(self, objective: Objective, settings: HuberNewton) -> None:
         problem, rows = objective.problem, objective.rows
         if rows.D > MOST_FEATURES:
             raise LearnerError(
                 f"X has {rows.D} columns, and ridge regression solves a system of that size; "
                 f"reduce it to at most {MOST_FEATURES} (for instance with scikit-learn's TruncatedSVD)."
             )
-        self.rows, self.y, self.free, self.settings = rows, problem.y, ~problem.frozen, settings
-        self.n, self.m = problem.n, problem.m
-        trusted = problem.confidence > 0  # an item with c = 0 says nothing, but m still counts it
-        self.Zt = objective.trusted_rows.take(trusted)
-        self.yt = problem.y_trusted[trusted]
-        self.weight = self.n / self.m * problem.confidence[trusted]
-        self.M = self.n * objective.erm.penalty / 2
-        self.H = rows.gram()
+        used = problem.confidence > 0  # an item with c = 0 says nothing, but m still counts it
+        trusted = _Trusted(
+            objective.trusted_rows.take(used).astype(np.float64, copy=False),
+            problem.y_trusted[used],
+            problem.confidence[used] / problem.m,
+        )
+        return PreparedHuberNewton(
+            rows, problem.y, ~problem.frozen, trusted, objective.erm.penalty / 2, settings=self
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Trusted:
+    Z: Array
+    y: Array
+    share: Array
+    """c/m."""
+
+
+class PreparedHuberNewton:
+    """The factored systems of one objective."""
+
+    def __init__(
+        self, rows: Rows, y: Array, free: Mask, trusted: _Trusted, penalty: Array, settings: HuberNewton
+    ) -> None:
+        self.rows, self.y, self.free, self.settings = rows, y, free, settings
+        self.trusted, self.penalty, self.n = trusted, penalty, rows.n
+        self.Zt, self.yt, self.weight = trusted.Z, trusted.y, self.n * trusted.share
+        self.M = self.n * penalty
+        self.H = gram(rows)
         self.Zy = rows.transposed_times(self.y)
         self.G = _factor(self.H + np.diag(self.M))
         G2 = _factor(self.H + 2 * np.diag(self.M))
-        self.B = self.Zt.T - self.M[:, None] * cho_solve(G2, self.Zt.T)
-        self.F = cho_solve(self.G, self.Zt.T)
-        R = self.M[:, None] * cho_solve(G2, np.diag(self.M))
+        self.B = self.Zt.T - self.M[:, None] * _solve(G2, self.Zt.T)
+        self.F = _solve(self.G, self.Zt.T)
+        R = self.M[:, None] * _solve(G2, np.diag(self.M))
         self.R = (R + R.T) / 2
-        start = self._refit(np.zeros(self.n))
-        self.target = start.residual, start.trusted_residual
+        # Zh is rounded in the precision of Z: a row this close to the threshold is on either side of it.
+        self.rounding = 100 * float(np.finfo(rows.Z.dtype).eps) * float(abs(self.y).max())
+
+    @cached_property
+    def _given(self) -> _Given:
+        """The learner at δ = 0."""
+        w, h = self._refit(self.Zy)
+        image = self.rows.times(np.column_stack([h, w]))
+        eta_max = float(abs(image[:, 0] - self.y)[self.free].max())
+        return _Given(w, image[:, 0], self.y - image[:, 1], self.yt - self.Zt @ w, eta_max)
 
     def start(self) -> Solution:
         """The given labels."""
-        return self._solution(0.0, np.zeros(self.n))
+        given = self._given
+        return self._solution(0.0, np.zeros(self.n), given.w, given.evidence, self.y - given.residual)
 
     def solve(self, gamma: float, previous: Solution) -> Solution:
         """argmin O_γ from the previous δ; where Newton cycles, by way of larger γ."""
-        todo, at = [gamma], previous
-        for _ in range(self.settings.max_bisections):
-            delta = self._newton(todo[-1] / 2, at.delta)
-            if delta is None:
-                above = at.gamma if at.gamma > todo[-1] else 2 * todo[-1]
-                todo.append(float(np.sqrt(todo[-1] * above)))
+        if gamma < previous.gamma / 2 and self.n >= THINNED * ROWS_A_FEATURE * self.rows.D:
+            previous = self._thinned(gamma, previous)
+        likely = int((abs(previous.evidence - self.y) > gamma / 4).sum())
+        return next(self.solve_all([gamma], previous, likely))
+
+    def _thinned(self, gamma: float, previous: Solution) -> Solution:
+        """The previous solution with the active rows of h for every tenth row: a far better start."""
+        some = slice(None, None, THINNED)
+        rows = self.rows.subset(np.arange(self.n)[some])
+        thin = PreparedHuberNewton(
+            rows, self.y[some], self.free[some], self.trusted, self.penalty, self.settings
+        )
+        part = replace(
+            previous,
+            delta=previous.delta[some],
+            scores=previous.scores[some],
+            evidence=previous.evidence[some],
+        )
+        h = thin._refit(thin.Zy + rows.transposed_times(thin.solve(gamma, part).delta))[1]
+        evidence = self.rows.times(h)
+        delta = np.where(self.free, soft_threshold(evidence - self.y, gamma / 2), 0.0)
+        return replace(previous, delta=delta, evidence=evidence, converged=False)
+
+    def solve_all(self, gammas: Iterable[float], previous: Solution, budget: int) -> Iterator[Solution]:
+        """argmin O_γ for falling γ, each from the one before, until more rows than the budget are active.
+
+        The first steps move few rows, so candidates are chosen for an eighth of the budget first, then
+        for all of it. A batch of steps ends when it has spent its share, and is checked on all rows.
+        """
+        todo, at, share, missed = list(gammas), previous, budget // 8, np.zeros(self.n, dtype=bool)
+        while todo:
+            candidates = self._screen(at, 4 * share, missed)
+            batch, missed = self._checked(list(self._batch(todo, at, candidates, share)), candidates)
+            yield from batch
+            if batch:
+                at, todo = batch[-1], todo[len(batch) :]
+            if not missed.any():
+                share = max(budget, int((at.delta != 0).sum()))
+
+    def _screen(self, at: Solution, count: int, missed: Mask) -> _Candidates:
+        """The rows with the largest |Zh − y|, those that are active, and those that were missed before."""
+        count = max(count, FEWEST_CANDIDATES)
+        if 3 * count >= self.n:
+            return _Candidates(self.rows, self.y, self.free, np.arange(self.n))
+        chosen = missed | (at.delta != 0)
+        chosen[_largest(abs(at.evidence - self.y), count)] = True
+        return _Candidates(self.rows, self.y, self.free, np.flatnonzero(chosen))
+
+    def _batch(self, gammas: list[float], at: Solution, among: _Candidates, share: int) -> Iterator[_Step]:
+        """Steps on the candidates alone, until more than their share is active."""
+        step = self._first(at, among)
+        for gamma in gammas:
+            step = self._step(gamma / 2, step)
+            yield step
+            if step.active.count > share or among.everything:
+                return
+
+    def _first(self, at: Solution, among: _Candidates) -> _Step:
+        """A solution as a step, on the candidates."""
+        delta = at.delta[among.index]
+        reached = at.gamma / 2 if at.gamma else self._given.eta_max
+        known = at.warm if among.everything and isinstance(at.warm, _ActiveRows) else _ActiveRows.none(among)
+        active = known.moved(np.sign(delta))
+        Zy = self.Zy + among.rows.transposed_times(delta)
+        return _Step(reached, reached if at.converged or not delta.any() else np.inf, active, delta, Zy)
+
+    def _checked(self, steps: list[_Step], among: _Candidates) -> tuple[list[Solution], Mask]:
+        """The steps as solutions, up to the first that misses a row; and the rows that it misses."""
+        w, h = self._refit(np.column_stack([step.Zy for step in steps]))
+        image = self.rows.times(np.hstack([h, w]))
+        outside = self.free.copy()
+        outside[among.index] = False
+        solutions = list[Solution]()
+        for t, step in enumerate(steps):
+            evidence, scores = image[:, t], image[:, len(steps) + t]
+            if not among.everything:
+                distance = abs(evidence - self.y)
+                if (distance[outside] > step.eta + self.rounding).any():
+                    return solutions, outside & (distance > step.eta / 2)
+            delta = np.zeros(self.n)
+            delta[among.index] = step.delta
+            found = self._solution(2 * step.eta, delta, w[:, t], evidence, scores)
+            solutions.append(replace(found, warm=step.active) if among.everything else found)
+        return solutions, np.zeros(self.n, dtype=bool)
+
+    def _step(self, eta: float, at: _Step) -> _Step:
+        """δ on the candidates at η; where Newton fails, by way of larger η, then one event at a time.
+
+        The last δ that was found, if there is no way.
+        """
+        todo = [eta]
+        if eta < self._given.eta_max / 4 and not at.active.count:
+            at = self._from_small_confidence(eta, at)
+        for _ in range(self.settings.max_attempts):
+            found = self._newton(todo[-1], at.active)
+            if found is None and len(todo) > NEWTON_BISECTIONS:
+                if self.n <= SMALL_ROWS:
+                    return self._all_events(eta, at)
+                found = self._local_events(todo[-1], at)
+            if found is None:
+                todo.append(float(np.sqrt(todo[-1] * min(at.reached, self._given.eta_max))))
                 continue
-            at = self._solution(todo.pop(), delta)
+            at = found
+            todo.pop()
             if not todo:
                 return at
-        if self.n > SMALL_ROWS:
-            return self._solution(gamma, at.delta)
+        return replace(at, eta=eta)
+
+    def _from_small_confidence(self, eta: float, at: _Step) -> _Step:
+        """The active rows for smaller confidence: a start for a single η far below the largest."""
+        active = at.active
+        for factor in SMALLER_CONFIDENCE:
+            easier = copy(self)
+            easier.weight = factor * self.weight
+            found = easier._newton(eta, active)
+            if found is None:
+                return at
+            active = found.active
+        return replace(at, reached=np.inf, active=active)
+
+    def _all_events(self, eta: float, at: _Step) -> _Step:
+        """The homotopy over all rows, from the η at which the active rows are right, or from the start."""
         X, Y = self._lasso
-        return self._solution(gamma, feature_sign(X, Y, gamma / 2, at.delta, self.free))
+        known = at.reached < np.inf
+        signs = at.active.signs if known else np.zeros(self.n)
+        high = at.reached if known else self._given.eta_max
+        found = homotopy(X, Target(Y, 0 * Y), self.free, high, eta, signs)
+        active = at.active.moved(np.sign(found.delta))
+        Zy = self.Zy + self.rows.transposed_times(found.delta)
+        return self._newton(eta, active) or _Step(eta, found.eta, active, found.delta, Zy)
+
+    def _local_events(self, eta: float, at: _Step) -> _Step | None:
+        """The homotopy over the rows closest to the threshold, the others eliminated; then Newton on all.
+
+        With the others as they are, h = h₀ + ηh₁ + N Z_Fᵀδ_F, so that the slope of the lasso at the
+        rows F is Z_Fh₀ − y_F + ηZ_Fh₁ − (I − Z_F N Z_Fᵀ)δ_F.
+        """
+        if at.reached == np.inf:
+            return None
+        among, nothing = at.active.among, 0 * self.yt
+        distance = abs(among.rows.times(self._refit(at.Zy)[1]) - among.y)
+        closeness = -abs(np.log(np.maximum(distance, 1e-300) / np.sqrt(eta * at.reached)))
+        F = _largest(np.where(among.free, closeness, -np.inf), min(SMALL_ROWS, len(closeness)))
+        signs = at.active.signs.copy()
+        signs[F] = 0.0
+        others, Z_F = at.active.moved(signs), among.rows.take(F)
+        try:
+            system = _ActiveSystem(self, others.gram)
+            L = cholesky(np.eye(len(F)) - Z_F @ system.solve(Z_F.T, nothing[:, None]), lower=True)
+        except LinAlgError:
+            return None
+        slope = Z_F @ system.solve(self.Zy - others.Zy, self.yt) - among.y[F]
+        d_eta = Z_F @ system.solve(-others.Zs, nothing)
+        Y, d_Y = solve_triangular(L, np.column_stack([slope, d_eta]), lower=True).T
+        found = homotopy(L.T, Target(Y, d_Y), among.free[F], at.reached, eta, at.active.signs[F])
+        signs[F] = np.sign(found.delta)
+        return self._newton(eta, others.moved(signs))
 
     @cached_property
     def _lasso(self) -> tuple[Array, Array]:
         """The lasso of the paper as a design and a target: min ½‖Xδ − Y‖² + η‖δ‖₁."""
-        Z = self.rows.take(np.arange(self.n))
-        hat, trusted_hat = Z @ cho_solve(self.G, Z.T), self.Zt @ cho_solve(self.G, Z.T)
+        Z, given = self.rows.take(np.arange(self.n)), self._given
+        hat, trusted_hat = Z @ _solve(self.G, Z.T), self.Zt @ _solve(self.G, Z.T)
         weight = np.sqrt(self.weight)
         X = np.vstack([hat - np.eye(self.n), weight[:, None] * trusted_hat])
-        return X, np.concatenate([self.target[0], weight * self.target[1]])
+        return X, np.concatenate([given.residual, weight * given.trusted_residual])
 
-    def _newton(self, eta: float, delta: Array) -> Array | None:
+    def _newton(self, eta: float, active: _ActiveRows) -> _Step | None:
         """δ at η, or None if the active sets cycle or a system is singular."""
-        signs, seen = np.sign(delta), set()
+        seen, among = set[bytes](), active.among
         for _ in range(self.settings.max_steps):
             try:
-                delta, evidence = self._optimal_on(signs, eta)
+                optimum = self._optimal_on(active, eta)
             except LinAlgError:
                 return None
-            wanted = np.where(self.free, soft_threshold(evidence - self.y, eta), 0.0)
-            changed = np.sign(wanted) != signs
+            distance = optimum.evidence - among.y
+            wanted = np.where(among.free & (abs(distance) > eta), np.sign(distance), 0.0)
             # A row that sits on the threshold up to rounding is optimal on either side of it.
-            changed &= abs(abs(evidence - self.y) - eta) > 1e-12 * eta
+            changed = (wanted != active.signs) & (
+                abs(abs(distance) - eta) > 1e-12 * eta + self.rounding + optimum.error
+            )
             if not changed.any():
-                return delta
-            signs = np.where(changed, np.sign(wanted), signs)
-            key = signs.tobytes()
+                return _Step(eta, eta, active, optimum.delta, optimum.Zy)
+            active = active.moved(np.where(changed, wanted, active.signs))
+            key = active.signs.tobytes()
             if key in seen:
                 return None
             seen.add(key)
         return None
 
-    def _optimal_on(self, signs: Array, eta: float) -> tuple[Array, Array]:
-        """δ that is optimal for given active rows and signs, and the evidence Zh there.
+    def _optimal_on(self, active: _ActiveRows, eta: float) -> _Optimum:
+        """δ that is optimal for given active rows and signs.
 
-        P_I is nearly singular when a learner that almost interpolates loses a row, so δ is refined
+        P_I is nearly singular when a learner that almost interpolates loses a row; then δ is refined
         with residuals of the ridge system G, which is not.
         """
-        active = np.flatnonzero(signs)
-        system = _ActiveSystem(self, self.rows.take(active))
-        y, s = self.y[active], signs[active]
-        h = system.solve(self.Zy - system.Z_A.T @ (y + eta * s), self.yt)
-        delta = np.zeros(self.n)
-        delta[active] = system.Z_A @ h - y - eta * s
+        among, signs = active.among, active.signs
+        system = _ActiveSystem(self, active.gram)
+        h = system.solve(self.Zy - active.Zy - eta * active.Zs, self.yt)
+        evidence = among.rows.times(h)
+        delta = np.where(signs != 0, evidence - among.y - eta * signs, 0.0)
+        Zy = self.Zy + active.gram @ h - active.Zy - eta * active.Zs
+        drift = self._refit(Zy)[1] - h
+        if np.sqrt(max(float(drift @ self.H @ drift), 0.0) / self.n) <= 1e-12 * eta:
+            return _Optimum(delta, evidence, Zy, 0.0)
+        rows = np.flatnonzero(signs)
+        Z_A, y, s = among.rows.take(rows), among.y[rows], signs[rows]
+        error = np.inf
         for _ in range(REFINEMENTS):
-            evidence = self._refit(delta).evidence
-            error = evidence[active] - y - delta[active] - eta * s
-            if not abs(error).max(initial=0.0) > 1e-13 * eta:
-                return delta, evidence
-            delta[active] += system.Z_A @ system.solve(system.Z_A.T @ error, 0 * self.yt) + error
-        if not abs(error).max() <= 1e-9 * eta:
+            Zy = self.Zy + Z_A.T @ delta[rows]
+            h = self._refit(Zy)[1]
+            residual = Z_A @ h - y - delta[rows] - eta * s
+            before, error = error, float(abs(residual).max(initial=0.0))
+            if error <= 1e-13 * eta or error > before / 2:
+                break
+            delta[rows] += Z_A @ system.solve(Z_A.T @ residual, 0 * self.yt) + residual
+        if not error <= WORST_ERROR * eta:
             raise LinAlgError("the system of the active rows is singular up to rounding")
-        return delta, evidence
+        return _Optimum(delta, among.rows.times(h), Zy, error)
 
-    def _refit(self, delta: Array) -> _Refit:
-        """The learner w and the adjoint h for given δ."""
-        changed = np.flatnonzero(delta)
-        w = cho_solve(self.G, self.Zy + self.rows.take(changed).T @ delta[changed])
-        trusted_residual = self.yt - self.Zt @ w
-        h = w + cho_solve(self.G, self.M * w + self.Zt.T @ (self.weight * trusted_residual))
-        return _Refit(self.rows.times(h), self.y + delta - self.rows.times(w), trusted_residual)
+    def _refit(self, Zy: Array) -> tuple[Array, Array]:
+        """The learner w and the adjoint h for given Zᵀ(y + δ), one or several."""
+        w = _solve(self.G, Zy)
+        tau = (self.weight * (self.yt - (self.Zt @ w).T)).T
+        return w, w + _solve(self.G, (self.M * w.T).T + self.Zt.T @ tau)
 
-    def _solution(self, gamma: float, delta: Array) -> Solution:
+    def _solution(self, gamma: float, delta: Array, w: Array, evidence: Array, scores: Array) -> Solution:
         """The solution with its duality gap: ½‖R‖² + η‖δ‖₁ against a scaled R in the dual."""
-        eta, refit = gamma / 2, self._refit(delta)
-        residual, trusted = refit.residual, refit.trusted_residual
+        eta, given = gamma / 2, self._given
+        residual, trusted = self.y + delta - scores, self.yt - self.Zt @ w
         size = float(residual @ residual + self.weight @ trusted**2)
         primal = size / 2 + eta * float(abs(delta).sum())
-        steepest = float(abs(refit.evidence - self.y - delta)[self.free].max())
+        steepest = float(abs(evidence - self.y - delta)[self.free].max())
         scale = min(1.0, eta / max(steepest, np.finfo(float).tiny))
-        inner = float(self.target[0] @ residual + (self.weight * self.target[1]) @ trusted)
+        inner = float(given.residual @ residual + (self.weight * given.trusted_residual) @ trusted)
         gap = max(primal - scale * inner + scale**2 * size / 2, 0.0) / max(primal, np.finfo(float).tiny)
         return Solution(
             gamma=gamma,
             delta=delta,
             value=2 * primal / self.n,
-            scores=self.y + delta - residual,
-            evidence=refit.evidence,
+            scores=scores,
+            evidence=evidence,
             accuracy=gap,
             converged=gap <= self.settings.rtol,
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """The learner at δ = 0."""
+
+    w: Array
+    evidence: Array
+    residual: Array
+    """y − Zw."""
+    trusted_residual: Array
+    """ỹ − Z̃w."""
+    eta_max: float
+    """From here on nothing moves."""
+
+
+class _Candidates:
+    """The rows that may move; the others are taken to stay, until a pass over all rows says otherwise."""
+
+    def __init__(self, rows: Rows, y: Array, free: Mask, index: Ints) -> None:
+        self.everything = len(index) == rows.n
+        self.index, self.rows = index, rows if self.everything else rows.subset(index)
+        self.y, self.free = y[index], free[index]
+
+
+@dataclass(frozen=True, eq=False)
+class _ActiveRows:
+    """The active ones among the candidates, and the sums over them that a system needs."""
+
+    among: _Candidates
+    signs: Array
+    gram: Array
+    """Z_AᵀZ_A."""
+    Zy: Array
+    """Z_Aᵀy."""
+    Zs: Array
+    """Z_Aᵀs."""
+
+    @classmethod
+    def none(cls, among: _Candidates) -> _ActiveRows:
+        """Nothing is active."""
+        D = among.rows.D
+        return cls(among, np.zeros(len(among.y)), np.zeros((D, D)), np.zeros(D), np.zeros(D))
+
+    @property
+    def count(self) -> int:
+        """|A|."""
+        return int(np.count_nonzero(self.signs))
+
+    def moved(self, signs: Array) -> _ActiveRows:
+        """Other signs; only rows whose sign changes are touched, in blocks."""
+        among, gram, Zy, Zs = self.among, self.gram.copy(), self.Zy.copy(), self.Zs.copy()
+        turns = abs(signs) - abs(self.signs)
+        for turn in (1.0, -1.0, 0.0):
+            rows = np.flatnonzero((turns == turn) & (signs != self.signs))
+            for block in np.split(rows, range(BLOCK, len(rows), BLOCK)):
+                Z = among.rows.take(block)
+                if turn:
+                    gram += turn * (Z.T @ Z)
+                    Zy += turn * (Z.T @ among.y[block])
+                Zs += Z.T @ (signs[block] - self.signs[block])
+        return _ActiveRows(among, signs, gram, Zy, Zs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Optimum:
+    """The best δ for some active rows and signs, and how wrong the evidence Zh may be."""
+
+    delta: Array
+    evidence: Array
+    Zy: Array
+    """Zᵀ(y + δ)."""
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """δ on the candidates at η."""
+
+    eta: float
+    reached: float
+    """Where the active rows are right: at η, or at the larger η from which the way on was not found."""
+    active: _ActiveRows
+    delta: Array
+    Zy: Array
+    """Zᵀ(y + δ)."""
+
+
 class _ActiveSystem:
     """The D×D and the m×m system for some active rows, factored."""
 
-    def __init__(self, shared: PreparedHuberNewton, Z_A: Array) -> None:
-        self.shared, self.Z_A = shared, Z_A
-        self.P = _factor(shared.H - Z_A.T @ Z_A + shared.R)
-        self.V = cho_solve(self.P, shared.B)
+    def __init__(self, shared: PreparedHuberNewton, gram: Array) -> None:
+        self.B = shared.B
+        self.P = _factor(shared.H - gram + shared.R)
+        self.V = _solve(self.P, shared.B)
         # BᵀP_I⁻¹B − Z̃G₂⁻¹Z̃ᵀ = Z̃G⁻¹ (Z_AᵀZ_A) P_I⁻¹B, where nothing cancels.
-        small = (Z_A @ shared.F).T @ (Z_A @ self.V)
+        small = shared.F.T @ gram @ self.V
         self.small = _factor((small + small.T) / 2 + np.diag(1 / shared.weight))
 
     def solve(self, a: Array, trusted: Array) -> Array:
         """h of P_I h = a + Bτ for the labels `trusted` of the trusted items."""
-        x = cho_solve(self.P, a)
-        tau = cho_solve(self.small, trusted - self.shared.B.T @ x)
+        x = _solve(self.P, a)
+        tau = _solve(self.small, trusted - self.B.T @ x)
         return np.asarray(x + self.V @ tau)
 
 
-@dataclass(frozen=True, eq=False)
-class _Refit:
-    evidence: Array
-    """Zh."""
-    residual: Array
-    """y + δ − Zw."""
-    trusted_residual: Array
-    """ỹ − Z̃w."""
+def gram(rows: Rows) -> Array:
+    """ZᵀZ, multiplied in the precision of Z in blocks of rows, summed up in float64."""
+    if not isinstance(rows.Z, np.ndarray):
+        return rows.gram()
+    total = np.zeros((rows.D, rows.D))
+    for start in range(0, rows.n, GRAM_BLOCK):
+        block = rows.Z[start : start + GRAM_BLOCK]
+        total += block.T @ block
+    return total
+
+
+def _largest(values: Array, count: int) -> Ints:
+    """The indices of the largest values, in any order."""
+    return np.argpartition(values, len(values) - count)[len(values) - count :]
+
+
+def _solve(factor: Any, b: Array) -> Array:
+    return np.asarray(cho_solve(factor, b, check_finite=False))
 
 
 def _factor(A: Array) -> Any:

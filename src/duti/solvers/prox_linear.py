@@ -2,60 +2,85 @@
 
 Projected gradients fail where the trusted term is badly conditioned, but its curvature has low
 rank: at most one direction for each trusted score. Each step minimises a model that knows those
-directions exactly (`trusted_model`), moves the learner and its adjoint to the new labels by a few
-sweeps over the rows (`bilevel`), and is accepted if O_γ fell as the model said it would.
+directions (`trusted_model`), moves the learner and its adjoint to the new labels by a sweep or two
+over the rows (`bilevel`), and is accepted if O_γ fell as the model said it would.
+
+Learner and adjoint are never more accurate than the next decision needs. Along a change of labels
+the slope of O is wrong by a number that costs no sweep to estimate, and so is the Frank-Wolfe gap,
+which is such a slope: where that is not small enough, another sweep comes before the next step.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duti.arrays import Array, Ints
+from duti.features.rows import Rows
 from duti.learners.losses import SoftmaxCurvature, softmax
 from duti.learners.preconditioner import BlockPreconditioner
 from duti.objective import Objective
 from duti.solvers import Solution
-from duti.solvers.bilevel import Bilevel, Point, Steps
-from duti.solvers.frank_wolfe import relative_gap
+from duti.solvers.bilevel import Bilevel, Point
+from duti.solvers.frank_wolfe import SATISFIED
 from duti.solvers.trusted_model import Metric, Model, ModelSolution, TrustedLoss
 
-SCREENED_ROWS = 5000
-"""From this many rows on, the model is solved on the rows that may move, then checked on all."""
-START_TOL = 1e-5
-"""Accuracy of the adjoint at the given labels, relative to its scores: that of γ⁽⁰⁾."""
-EVIDENCE_TOL = 0.1
-"""How far the last sweep may move the evidence, as a fraction of the price γ."""
-SHARPEST = 1e-6
-"""The smallest such fraction, when the gap depends on it."""
+PROBED_ROWS = 1000
+"""Rows on which the accuracy of the evidence is estimated."""
+CERTAIN = 0.3
+"""How wrong a gain, a slope or a gap may be, as a fraction of itself, when something is decided by it."""
 SMALLEST_PRICE = 0.1
 """Log-odds below which prices are not told apart when tolerances are set."""
-STALE_SWEEPS = 8
+MOST_SWEEPS = 20
+"""Sweeps without a step after which the preconditioner must be out of date."""
 LINE_SEARCHES = 8
-EXACT_ITEMS = 8
-"""Up to this many trusted items their directions are used as they are."""
+PATIENCE = 5
+"""Steps that together must lower O by a tenth of the tolerance, or the search is given up."""
+LONGEST_REACH = 30.0
+"""Log-odds over which the loss of a trusted item that is wrong by far may be taken as straight."""
 
 
 @dataclass(frozen=True)
 class ProxLinear:
     """Stops when the Frank-Wolfe gap is below `rtol` of the objective.
 
-    None: 1e-7 for each row, between 1e-4 and 1e-2, so that a few rows matter in a small problem.
+    None: 2e-7 for each row, between 1e-4 and 2e-2, so that a few rows matter in a small problem.
     """
 
     rtol: float | None = None
-    max_steps: int = 60
-    max_sweeps: int = 60
-    prox: float = 0.1
+    max_steps: int = 100
+    prox: float = 0.03
     """σ/γ: weight of the proximal term, in units of the price."""
-    rank_tol: float = 0.02
-    """Directions of trusted scores that rows move less than this, relative to the most, are left out."""
-    max_rank: int = 200
 
     def prepare(self, objective: Objective) -> PreparedProxLinear:
         """Fit the learner to the given labels."""
         return PreparedProxLinear(objective, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Bids:
+    """E + γY: what each label bids for each row, at a price γ for leaving the given one."""
+
+    bids: NDArray[Any]
+    held: NDArray[Any]
+    """What the labels bid that the row has now."""
+    excess: NDArray[Any]
+    """How much more the best label bids; nothing for rows that may not move."""
+
+    @classmethod
+    def of(cls, bids: NDArray[Any], delta: NDArray[Any], free: NDArray[Any]) -> Bids:
+        """The bids for rows with labels δ."""
+        held = np.einsum("ij,ij->i", bids, delta)
+        return cls(bids, held, np.where(free, bids.max(axis=1) - held, 0))
+
+    def slack(self, delta: NDArray[Any]) -> NDArray[Any]:
+        """How much less the best other label bids for a row than the one it has; −∞ for mixed labels."""
+        lowest = np.finfo(self.bids.dtype).min
+        others = (self.bids + (lowest / 2) * (delta > 0)).max(axis=1)
+        return np.asarray(np.where(delta.max(axis=1) >= 1, self.held - others, lowest))
 
 
 class PreparedProxLinear:
@@ -65,176 +90,175 @@ class PreparedProxLinear:
         self.settings, self.objective, self.n = settings, objective, objective.problem.n
         self.relabelling, self.bilevel = objective.relabelling, Bilevel(objective)
         self.free = ~objective.problem.frozen
-        self.rtol = settings.rtol or float(np.clip(1e-7 * self.n, 1e-4, 1e-2))
-        self.metric = Metric(np.empty((0, 0, 0)), np.empty((0, 0)), 1.0)
+        self.given = np.asfortranarray(self.relabelling.start, dtype=self.bilevel.dtype)
+        self.rtol = settings.rtol or float(np.clip(2e-7 * self.n, 1e-4, 2e-2))
+        self.metric = Metric(objective.rows, (), 1.0)
+        self.screened, self.reach = self.n // 20, 1.0
         self.stale, self.fresh = True, False
-        self.uncertain = np.inf
 
     def start(self) -> Solution:
         """The given labels."""
         at = self.bilevel.start()
         self._refresh(at)
-        target = START_TOL * max(float(np.sqrt(np.mean(at.scores**2))), 1.0)
-        last = None
-        for _ in range(self.settings.max_sweeps):
-            at, last = self.bilevel.sweep(at, last)
-            if last.size <= max(target, START_TOL * float(np.sqrt(np.mean(at.adjoint_scores**2)))):
+        some = np.random.default_rng(0).choice(self.n, min(self.n, PROBED_ROWS), replace=False)
+        probe = self.objective.rows.subset(some)
+        for _ in range(self.settings.max_steps):
+            at = self.bilevel.sweep(at)
+            theta, v = self.bilevel.newton(at)
+            wrong = np.linalg.norm(probe.times_zero_sum(theta - v)[0])
+            if wrong <= 0.25 * self.rtol * max(np.linalg.norm(at.evidence[some]), np.sqrt(len(some))):
                 break
-        return self._solution(at, 0.0)
+        return self._solution(at, 0.0, np.inf)
 
     def solve(self, gamma: float, previous: Solution) -> Solution:
         """Descend from the previous δ until it is stationary."""
         assert isinstance(previous.warm, Point)
-        at = previous.warm
-        tol = EVIDENCE_TOL * max(gamma, SMALLEST_PRICE)
+        at, gap, sweeps = previous.warm, np.inf, 0
+        values: list[float] = []
         for _ in range(self.settings.max_steps):
-            if self._gap(at, gamma) <= self.rtol:
+            bids = self._bids(at, gamma)
+            gap, error = self._gap(at, bids, gamma)
+            if error > CERTAIN * max(gap, self.rtol) and sweeps < MOST_SWEEPS:
+                at, sweeps = self.bilevel.sweep(at), sweeps + 1
+                self.stale |= sweeps == MOST_SWEEPS
+                continue
+            if gap <= self.rtol:
+                break
+            values.append(self._value(at, gamma))
+            if len(values) > PATIENCE and values[-PATIENCE] - values[-1] <= 0.1 * self.rtol * abs(values[-1]):
                 break
             if self.stale:
                 self._refresh(at)
-            moved = self._step(at, gamma, tol)
+            moved, sweeps = self._step(at, bids, gamma), 0
             if moved is not None:
                 at, self.fresh = moved, False
-            elif not self.fresh:
-                self.stale = True
-            elif tol > SHARPEST * gamma:
-                # No model finds a gain, so what is left of the gap may be the inaccuracy of the evidence.
-                tol *= 0.1
-                at = self._settle(at, np.inf, tol)
-            else:
+            elif self.fresh:
                 break
-        return self._solution(at, gamma)
+            else:
+                self.stale = True
+        return self._solution(at, gamma, gap)
 
-    def _step(self, at: Point, gamma: float, tol: float) -> Point | None:
+    def _step(self, at: Point, bids: Bids, gamma: float) -> Point | None:
         """Minimise the model and go there, or part of the way; None if O_γ does not fall."""
-        sigma = self.settings.prox * max(gamma, SMALLEST_PRICE)
-        found = self._minimise_model(at, gamma, sigma)
-        direction = found.delta - at.delta
-        price = at.evidence + gamma * self.relabelling.start
-        slope = -float((price * direction).sum()) / self.n
-        start_loss = self.objective.trusted_loss(at.theta)
-        gain = start_loss - found.loss + float((at.trusted_residual * found.moved).sum()) - slope
-        if gain <= 1e-3 * self.rtol * abs(at.value):
+        for caution in (1, 10, 100, 1000):  # where the model is too steep to be solved well
+            sigma = caution * self.settings.prox * max(gamma, SMALLEST_PRICE)
+            rows, found = self._minimise_model(at, bids, sigma)
+            change = self.bilevel.change(at, rows, found.delta, found.image)
+            slope = -float((bids.bids[change.rows] * change.moves).sum()) / self.n
+            gain = at.trusted.loss - found.loss + float((at.trusted.residual * found.moved).sum()) - slope
+            if gain > 1e-3 * self.rtol * abs(at.value):
+                break
+        else:
             return None
-        if self.uncertain > 5 * gain:
-            return self._settle(at, gain, tol)  # where we are is known too coarsely to judge this gain
+        unsure = max(abs(self.bilevel.slope_error(at, change.image)), self.bilevel.uncertainty(at))
+        if unsure > CERTAIN * gain:
+            return self.bilevel.sweep(at)
         value, length = self._value(at, gamma), 1.0
         for _ in range(LINE_SEARCHES):
-            reached = self.bilevel.relabelled(at, at.delta + length * direction)
-            reached = self._settle(reached, length * gain, tol)
+            reached = self._settled(self.bilevel.relabelled(at, change, length), length * gain)
             fell = value - self._value(reached, gamma)
-            if fell >= 0.01 * length * gain:
-                self._calibrate(at, reached, length * found.moved)
-                self.stale |= length < 1 or fell < 0.5 * gain
+            self._calibrate(at, reached, length * found.moved)
+            as_said = fell / (length * gain)
+            farther = 2 if as_said > 1.5 else 0.5 if as_said < 0.7 else 1
+            self.reach = float(np.clip(farther * self.reach, 1, LONGEST_REACH))
+            self.stale |= length < 1 or as_said < 0.3
+            if as_said >= 0.01:
                 return reached
-            self.stale = True
             bend = -fell - slope * length
             shorter = -slope * length**2 / (2 * bend) if slope < 0 < bend else 0.0
             length = float(np.clip(shorter, 0.1 * length, 0.5 * length))
         return None
 
-    def _settle(self, at: Point, gain: float, tol: float) -> Point:
-        """Sweep until value and evidence are accurate enough to judge a gain."""
-        self.uncertain = gain
-        last: Steps | None = None
-        smallest = np.inf
-        for sweep in range(self.settings.max_sweeps):
-            self.stale |= sweep >= STALE_SWEEPS
-            value = at.value
-            at, last = self.bilevel.sweep(at, last)
-            rounding = last.size > 100 * smallest
-            if rounding or (abs(at.value - value) <= 0.1 * gain and last.size <= tol):
-                break
-            smallest = min(smallest, last.size)
+    def _settled(self, at: Point, gain: float) -> Point:
+        """Sweep until the value is accurate enough to judge a gain."""
+        for _ in range(MOST_SWEEPS):
+            at = self.bilevel.sweep(at)
+            self.stale |= self.bilevel.is_stale
+            if self.bilevel.uncertainty(at) <= CERTAIN * gain:
+                return at
+        self.stale = True
         return at
 
     def _calibrate(self, old: Point, new: Point, predicted: Array) -> None:
         """Scale the metric so that it predicts how far the trusted scores moved."""
-        moved = new.trusted_scores - old.trusted_scores
+        moved = new.trusted.scores - old.trusted.scores
         moved = moved - moved.mean(axis=1, keepdims=True)
-        P = softmax((old.trusted_scores + new.trusted_scores) / 2)
+        P = softmax((old.trusted.scores + new.trusted.scores) / 2)
         weighted = self.bilevel.trusted_weight * P * (predicted - (P * predicted).sum(axis=1, keepdims=True))
         scale = float((weighted * predicted).sum())
         if scale > 0:
             factor = float(np.clip(float((weighted * moved).sum()) / scale, 0.5, 2.0))
             self.metric = replace(self.metric, rho=self.metric.rho * factor)
 
-    def _minimise_model(self, at: Point, gamma: float, sigma: float) -> ModelSolution:
-        """Solve the model on the rows that may leave their corner, and check the others."""
-        loss = TrustedLoss.at(at.trusted_scores, self.objective.trusted_labels, self.bilevel.trusted_weight)
-        free_step = at.delta + (at.evidence + gamma * self.relabelling.start) / sigma
-        x, tol = np.zeros_like(at.trusted_scores), 0.1 * np.sqrt(self.rtol * abs(at.value))
-        corner = at.delta.argmax(axis=1)
-        at_corner = at.delta.max(axis=1) >= 1
-        slack = np.where(at_corner, _slack(free_step, corner), -np.inf)
-        some = self.free
-        if self.n > SCREENED_ROWS:
-            tenth = float(np.partition(slack, self.n // 10)[self.n // 10])
-            some = self.free & (slack <= max(tenth, 0.0))
+    def _minimise_model(self, at: Point, bids: Bids, sigma: float) -> tuple[Ints, ModelSolution]:
+        """Solve the model on the rows that are closest to moving, and see whether that is enough."""
+        labels, weight = self.objective.trusted_labels, self.bilevel.trusted_weight
+        loss = TrustedLoss.at(at.trusted.scores, labels, weight, self.reach)
+        x, tol = np.zeros_like(at.trusted.scores), 0.1 * np.sqrt(self.rtol * abs(at.value))
+        slack, size, some = bids.slack(at.delta), self.screened, np.zeros(self.n, dtype=bool)
         while True:
+            closest = slack <= np.partition(slack, size)[size] if size < self.n else True
+            some |= self.free & closest
             rows = np.flatnonzero(some)
-            inside = self.metric if some.all() else self.metric.some(rows)
-            model = Model(loss, inside, free_step[rows], at.delta[rows], sigma, self.n)
+            free_step = at.delta[rows] + bids.bids[rows] / sigma
+            model = Model(loss, self.metric.some(rows), free_step, at.delta[rows], sigma, self.n)
             found = model.minimise(x, tol)
-            if some.sum() == self.free.sum():
+            changed = found.r - at.trusted.residual
+            sample = self.bilevel.sample
+            if not (self._slack(sample.rows, sample.index, at, bids, changed) < 0)[~some[sample.index]].any():
                 break
-            settled = _slack(free_step - self.metric.pull(found.r - at.trusted_residual) / sigma, corner)
-            missed = self.free & ~some & (settled < 0)
-            if not missed.any():
+            slack = self._slack(self.objective.rows, slice(None), at, bids, changed)
+            missed = int((slack < 0)[~some & self.free].sum())
+            if missed == 0:
                 break
-            some, x = some | (self.free & (settled < 0.1 * max(tenth, 1.0))), found.x
-        delta = at.delta.copy()
-        delta[rows] = found.delta
-        return replace(found, delta=delta)
+            size, x = len(rows) + 2 * missed, found.x
+        moved = int((found.delta != at.delta[rows]).any(axis=1).sum())
+        self.screened = max(4 * self.objective.rows.D, 2 * moved)
+        return rows, found
+
+    def _slack(self, rows: Rows, index: Ints | slice, at: Point, bids: Bids, changed: Array) -> NDArray[Any]:
+        """How far rows are from moving once the slopes at the trusted items have changed."""
+        pulled = replace(self.metric, rows=rows).pull(changed)
+        delta, free = at.delta[index], self.free[index]
+        return np.where(free, Bids.of(bids.bids[index] - pulled, delta, free).slack(delta), np.inf)
 
     def _refresh(self, at: Point) -> None:
         """Preconditioner and metric, built anew where the learner is now."""
         self.bilevel.refresh(at)
-        M, rows = self.bilevel.M, self.objective.rows
+        M = self.bilevel.inverse
         if not isinstance(M, BlockPreconditioner):
-            M = self.objective.erm.metric(SoftmaxCurvature(at.P))
+            M = self.objective.erm.metric(SoftmaxCurvature(softmax(at.scores)), self.bilevel.sample)
         Zt = self.objective.trusted_rows.take(np.arange(self.objective.problem.m))
-        inverse = [M.solve(Zt.T, j) for j in range(len(M.factors))]
-        Q = np.eye(len(Zt))
-        if len(Zt) > EXACT_ITEMS:
-            sample = np.random.default_rng(0).choice(self.n, min(self.n, 4 * rows.D), replace=False)
-            Z = rows.subset(sample)
-            images = np.hstack([Z.times(A).T for A in inverse])
-            size, vectors = np.linalg.eigh(images @ images.T)
-            reach = np.sqrt(np.maximum(size, 0))
-            keep = max(
-                1, min(int((reach > self.settings.rank_tol * reach[-1]).sum()), self.settings.max_rank)
-            )
-            Q = vectors[:, -keep:]
-        X = np.stack([rows.stored_times(A @ Q) for A in inverse])
+        W = tuple(M.solve(Zt.T, j) for j in range(len(M.factors)))
         # Half of the correction that the old metric had learnt is about M, half about where it was.
-        self.metric = Metric(X, Q, float(np.sqrt(self.metric.rho)))
+        self.metric = Metric(self.objective.rows, W, float(np.sqrt(self.metric.rho)))
         self.stale, self.fresh = False, True
 
-    def _gap(self, at: Point, gamma: float) -> float:
-        return relative_gap(self.objective, at.delta, at.evidence, gamma, self._value(at, gamma))
+    def _bids(self, at: Point, gamma: float) -> Bids:
+        return Bids.of(at.evidence + self.bilevel.dtype.type(gamma) * self.given, at.delta, self.free)
+
+    def _gap(self, at: Point, bids: Bids, gamma: float) -> tuple[float, float]:
+        """The Frank-Wolfe gap, relative to the objective, and how wrong it may be."""
+        rows = np.flatnonzero(bids.excess > 0)
+        probed = rows[:: max(1, len(rows) // PROBED_ROWS)]
+        best = np.eye(self.bilevel.k)[bids.bids[probed].argmax(axis=1)]
+        image = self.objective.rows.subset(probed).transposed_times(best - at.delta[probed])
+        error = self.bilevel.slope_error(at, image) * len(rows) / max(len(probed), 1) / self.n
+        scale = max(abs(self._value(at, gamma)), SATISFIED * self.objective.given_value)
+        scale = max(scale, np.finfo(float).tiny)
+        return float(bids.excess.sum(dtype=np.float64)) / self.n / scale, abs(error) / scale
 
     def _value(self, at: Point, gamma: float) -> float:
-        return at.value + gamma / self.n * self.relabelling.distance(at.delta)
+        return at.value + gamma * (1 - float((at.delta * self.given).sum(dtype=np.float64)) / self.n)
 
-    def _solution(self, at: Point, gamma: float) -> Solution:
-        gap = self._gap(at, gamma)
+    def _solution(self, at: Point, gamma: float, gap: float) -> Solution:
         return Solution(
             gamma=gamma,
-            delta=at.delta,
+            delta=at.delta.astype(np.float64),
             value=self._value(at, gamma),
-            scores=at.scores,
-            evidence=at.evidence,
+            scores=at.scores.astype(np.float64),
+            evidence=at.evidence.astype(np.float64),
             accuracy=gap,
             converged=gap <= self.rtol,
             warm=at,
         )
-
-
-def _slack(target: Array, corner: Ints) -> Array:
-    """How far each row is from leaving its corner of the simplex: negative if it leaves."""
-    rows = np.arange(len(target))
-    here = target[rows, corner]
-    others = target.copy()
-    others[rows, corner] = -np.inf
-    return np.asarray(here - others.max(axis=1) - 1)

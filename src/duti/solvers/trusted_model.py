@@ -11,7 +11,7 @@ The trusted scores follow the labels almost linearly: with M ≈ H, they move by
 with F̂ a convex model of the trusted loss whose slope at 0 is r_k. Its dual has one unknown for each
 trusted score; given r = F̂'(x), every row is a projection by itself:
 
-    δ(r) = project(δ_k − (n∇O + ρ X Qᵀ(r − r_k)) / σ),     X = Z M⁻¹ Z̃ᵀ Q
+    δ(r) = project(δ_k − (n∇O + ρ Z M⁻¹ Z̃ᵀ(r − r_k)) / σ)
 
 and x − a(δ(F̂'(x))) = 0 is solved by a semismooth Newton method.
 """
@@ -19,11 +19,14 @@ and x − a(δ(F̂'(x))) = 0 is solved by a semismooth Newton method.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duti.arrays import Array, Ints, Mask
+from duti.features.rows import Rows
 from duti.learners.losses import log_sum_exp, softmax
 from duti.solvers.projected_gradient import project_simplex
 
@@ -36,7 +39,7 @@ class TrustedLoss:
     """F̂(x): the trusted loss when the trusted scores move by x.
 
     Items that are wrong by far have a loss that is straight in x, which would let the model go on for
-    ever; for them −log(1 + t) in the direction t of steepest descent bends like the loss of what
+    ever; for them −τ log(1 + t/τ) in the direction t of steepest descent bends like the loss of what
     their label will be worth.
     """
 
@@ -49,12 +52,14 @@ class TrustedLoss:
     """ỹ − softmax(s̃)."""
     wrong: Mask
     """Items whose label has less than half of the probability."""
+    reach: float = 1.0
+    """How far, in log-odds, their loss is trusted to stay straight."""
 
     @classmethod
-    def at(cls, scores: Array, labels: Array, weight: Array) -> TrustedLoss:
+    def at(cls, scores: Array, labels: Array, weight: Array, reach: float) -> TrustedLoss:
         """The model around given trusted scores."""
         P = softmax(scores)
-        return cls(scores, labels, weight, labels - P, (P * labels).sum(axis=1) < 0.5)
+        return cls(scores, labels, weight, labels - P, (P * labels).sum(axis=1) < 0.5, reach)
 
     @property
     def start(self) -> Array:
@@ -68,13 +73,13 @@ class TrustedLoss:
         losses = log_sum_exp(s) - (self.labels * s).sum(axis=1)
         slope = P - self.labels
         t = (self.descent * x).sum(axis=1)
-        up, down = 1 + np.maximum(t, 0), np.minimum(t, 0)
+        up, down = 1 + np.maximum(t, 0) / self.reach, np.minimum(t, 0)
         bend = np.maximum(down, -0.5)  # t < 0: −t + t²/2, straight below −½
         start = log_sum_exp(self.scores) - (self.labels * self.scores).sum(axis=1)
-        modelled = start - np.log(up) - down + bend**2 / 2 + (down - bend) * bend
+        modelled = start - self.reach * np.log(up) - down + bend**2 / 2 + (down - bend) * bend
         losses = np.where(wrong, modelled, losses)
         slope = np.where(wrong[:, None], -self.descent * (1 / up - bend)[:, None], slope)
-        curvature = np.where(t > 0, 1 / up**2, (t > -0.5) * 1.0)
+        curvature = np.where(t > 0, 1 / (self.reach * up**2), (t > -0.5) * 1.0)
 
         def bent(z: Array) -> Array:
             logistic = P * (z - (P * z).sum(axis=1, keepdims=True))
@@ -86,35 +91,32 @@ class TrustedLoss:
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """How labels move trusted scores: δ ↦ ρ Q Xᵀδ / n, with one X for all classes or one for each."""
+    """How labels of some rows move the trusted scores: δ ↦ ρ Z̃ M⁻¹ Zᵀδ / n."""
 
-    X: Array
-    """(1 or k, n, q)."""
-    Q: Array
-    """(m, q): an orthonormal basis of the directions in which trusted scores can move."""
+    rows: Rows
+    W: tuple[Array, ...]
+    """M⁻¹ Z̃ᵀ (D×m), one for all classes or one for each."""
     rho: float
 
-    def pull(self, r: Array) -> Array:
-        """ρ X Qᵀ r: what changed slopes at the trusted items do to every row."""
-        inner = (self.rho * self.Q.T @ r).astype(self.X.dtype)
-        if len(self.X) == 1:
-            return np.asarray(self.X[0] @ inner, dtype=np.float64)
-        pulled = np.stack([X @ inner[:, j] for j, X in enumerate(self.X)], axis=1).astype(np.float64)
-        return np.asarray(pulled - pulled.mean(axis=1, keepdims=True))
+    def pull(self, r: Array) -> NDArray[Any]:
+        """ρ Z M⁻¹ Z̃ᵀ r: what changed slopes at the trusted items do to every row."""
+        return self.rows.times_zero_sum(self.rho * self._by_class(r, transposed=False))[0]
 
-    def push(self, moved: Array) -> Array:
-        """ρ Q Xᵀ δ: what changed labels do to the trusted scores, times n."""
-        moved = moved.astype(self.X.dtype)
-        if len(self.X) == 1:
-            inner = np.asarray(self.X[0].T @ moved, dtype=np.float64)
-        else:
-            inner = np.stack([X.T @ moved[:, j] for j, X in enumerate(self.X)], axis=1).astype(np.float64)
-        pushed = self.rho * self.Q @ inner
-        return np.asarray(pushed - pushed.mean(axis=1, keepdims=True))
+    def push(self, moved: NDArray[Any]) -> tuple[Array, Array]:
+        """Zᵀδ, and ρ Z̃ M⁻¹ Zᵀδ: what changed labels do to the trusted scores, times n."""
+        (image,) = self.rows.transposed_times_zero_sum(moved)
+        return image, self.rho * self._by_class(image, transposed=True)
 
     def some(self, rows: Ints) -> Metric:
         """The same for some of the rows."""
-        return Metric(self.X[:, rows], self.Q, self.rho)
+        return replace(self, rows=self.rows.subset(rows))
+
+    def _by_class(self, values: Array, *, transposed: bool) -> Array:
+        W = [w.T for w in self.W] if transposed else self.W
+        if len(W) == 1:
+            return np.asarray(W[0] @ values)
+        columns = np.column_stack([w @ values[:, j] for j, w in enumerate(W)])
+        return np.asarray(columns - columns.mean(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +128,8 @@ class ModelSolution:
     """The dual unknown, for a warm start."""
     r: Array
     """Slope of F̂ there."""
+    image: Array
+    """Zᵀ(δ − δ_k)."""
     moved: Array
     """a(δ): predicted move of the trusted scores."""
     loss: float
@@ -161,15 +165,16 @@ class Model:
             at = reached
             if abs(slope) < 1e-9:
                 break
-        moved = self.metric.push(at.delta - self.delta) / self.n
-        return ModelSolution(at.delta, at.x, at.r, moved, self.loss.evaluate(moved)[0])
+        image, pushed = self.metric.push(at.delta - self.delta)
+        moved = pushed / self.n
+        return ModelSolution(at.delta, at.x, at.r, image, moved, self.loss.evaluate(moved)[0])
 
     def _at(self, x: Array) -> _Dual:
         value, r, bent = self.loss.evaluate(x)
         target = self.free_step - self.metric.pull(r - self.loss.start) / self.sigma
         found = project_simplex(target)
         moved = found - self.delta
-        gap = x - self.metric.push(moved) / self.n
+        gap = x - self.metric.push(moved)[1] / self.n
         prox = self.sigma * float(((self.delta - target) * moved).sum() + 0.5 * (moved**2).sum()) / self.n
         dual = float((r * x).sum()) - value - prox
         return _Dual(x, dual, r, found, gap - gap.mean(axis=1, keepdims=True), bent)
@@ -191,7 +196,7 @@ def _newton_step(
 ) -> Array:
     """Solve (I + B F̂'') z = −gap by conjugate gradients in the inner product of F̂''.
 
-    B = ρ² Q Xᵀ T X Qᵀ / (nσ), with T the derivative of the projections: rows between corners.
+    B = A T Aᵀ / (nσ) with A = ρ Z̃ M⁻¹ Zᵀ and T the derivative of the projections: rows between corners.
     """
     between = np.flatnonzero((found > 0).sum(axis=1) > 1)
     inside = metric.some(between)
@@ -200,7 +205,9 @@ def _newton_step(
 
     def B(z: Array) -> Array:
         pulled = inside.pull(z)
-        return inside.push(support * (pulled - (support * pulled).sum(axis=1, keepdims=True) / count)) / scale
+        return (
+            inside.push(support * (pulled - (support * pulled).sum(axis=1, keepdims=True) / count))[1] / scale
+        )
 
     z, rest = np.zeros_like(gap), -gap
     direction, bent_rest = rest, bent(rest)

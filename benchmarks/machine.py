@@ -1,0 +1,40 @@
+"""What the figures were measured on, and how much memory a process took."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from threadpoolctl import threadpool_info
+
+LIBRARIES = ("duti", "numpy", "scipy", "scikit-learn", "skglm", "celer")
+
+
+def peak_memory() -> int:
+    """The most bytes that this process has had in memory so far."""
+    units = 1 if sys.platform == "darwin" else 1024
+    return units * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def environment() -> dict[str, Any]:
+    """Cores, threads of the linear algebra, and versions."""
+    pools: list[dict[str, Any]] = threadpool_info()
+    blas = next((pool for pool in pools if pool["user_api"] == "blas"), {})
+    return {
+        "cores": os.cpu_count(),
+        "blas": " ".join(str(blas.get(key, "")) for key in ("internal_api", "version")).strip(),
+        "blas_threads": blas.get("num_threads"),
+        "python": platform.python_version(),
+        **{name: _version(name) for name in LIBRARIES},
+    }
+
+
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None

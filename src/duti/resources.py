@@ -1,0 +1,242 @@
+"""Memory, time and threads: what the work will need, said before anything large is allocated."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from duti.errors import ProblemError, ResourceError
+from duti.learners import Learner
+from duti.learners.preconditioner import DENSE_FEATURES
+from duti.objective import SINGLE_PRECISION
+from duti.problem import Problem
+from duti.progress import Report, silent
+
+LONG_SECONDS, LARGE_BYTES = 20.0, 1e9
+"""Work that needs more of either is announced."""
+
+# Calibrated on runs of 20 000 to 100 000 rows; see docs/features.md.
+COPIES = 2
+"""Arrays of the size of Z at the peak."""
+SCORE_ARRAYS = 40
+"""Arrays of one number for each row and class at the peak."""
+PATH_PASSES = 100
+"""Products of Z and its transpose along a path; regression has few passes and GRAMS products ZᵀZ."""
+GRAMS = 8
+KERNEL_ENTRY = 1000
+"""Multiplications that take as long as one entry of a kernel matrix."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What this machine does in a second."""
+
+    multiplications: float = 1e9
+    """Of numbers in a product of matrices. The defaults are those of a slow machine."""
+    bytes: float = 1e9
+    """Of a matrix that is multiplied by a vector."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Time and memory of some work, to within a small factor.
+
+    >>> print(Estimate(bytes=3.14e9, seconds=130.0))
+    about 2 minutes and 3.1 GB of memory
+    """
+
+    bytes: float
+    seconds: float
+
+    @property
+    def is_large(self) -> bool:
+        """Whether somebody should be told before it starts."""
+        return self.seconds > LONG_SECONDS or self.bytes > LARGE_BYTES
+
+    def __str__(self) -> str:
+        return f"about {_duration(self.seconds)} and {_size(self.bytes)} of memory"
+
+
+def foresee(problem: Problem, learner: Learner, report: Report) -> None:
+    """Refuse work that cannot fit into memory, and report an estimate of work that is large."""
+    expected = estimate(problem, learner, Speed())
+    available = available_memory()
+    if available is not None and expected.bytes > available:
+        raise ResourceError(
+            f"{type(learner).__name__} needs about {_size(expected.bytes)} of memory for {problem.n:,} rows "
+            f"with {_width(problem, learner):,} features, but {_size(available)} are available; "
+            f"{_remedies(problem, learner, available)}."
+        )
+    if report is not silent and expected.is_large:
+        expected = estimate(problem, learner, measured_speed())
+        if expected.is_large:
+            report(f"expecting {expected}", 0, 0)
+
+
+def estimate(problem: Problem, learner: Learner, speed: Speed) -> Estimate:
+    """Memory at the peak and time until the findings.
+
+    The features Z are n×D numbers of 4 or 8 bytes; for up to 3000 features, and always in regression,
+    there are a few D×D matrices. A pass over Z reads it twice for each class but one, and a path is
+    so many passes. Tuning is not counted: it looks at a sample of the rows.
+    """
+    n, D = problem.n, _width(problem, learner)
+    k, classify = max(problem.k, 1), problem.task == "classification"
+    entries = n * D if isinstance(problem.X, np.ndarray) else min(n * D, problem.X.nnz + n)
+    itemsize = 4 if classify and entries > SINGLE_PRECISION else 8
+    factored = D if D <= DENSE_FEATURES or not classify else 0
+    memory = COPIES * entries * itemsize + SCORE_ARRAYS * n * k * 8 + (k + 2) * factored**2 * 8
+    if getattr(learner, "standardize", False):
+        memory = max(memory, 2 * n * problem.X.shape[1] * 8)  # before there is a Z
+    one_pass = 2 * entries * itemsize * (k - 1) / speed.bytes
+    gram = entries * D / speed.multiplications
+    seconds = _map_operations(problem, learner, D) / speed.multiplications
+    path = PATH_PASSES * one_pass if classify else GRAMS * gram
+    return Estimate(memory, seconds + path)
+
+
+def _width(problem: Problem, learner: Learner) -> int:
+    """D: the features and the intercept."""
+    known = learner.with_(**dict.fromkeys(learner.untuned, 1.0))
+    return known.features().width(*problem.X.shape) + learner.intercept
+
+
+def _map_operations(problem: Problem, learner: Learner, D: int) -> float:
+    """Of making Z: for a kernel, its entries and the product with the projection."""
+    if not hasattr(learner, "components"):
+        return 0.0
+    d = problem.X.shape[1]
+    return float(problem.n * D * (D + d + KERNEL_ENTRY) + 10 * D**3)
+
+
+def _remedies(problem: Problem, learner: Learner, available: float) -> str:
+    """What to reduce, most painless first, with numbers that fit."""
+
+    def fits(other: Learner) -> bool:
+        return estimate(problem, other, Speed()).bytes <= available
+
+    remedies = []
+    if getattr(learner, "approximation", None) == "exact":
+        remedies.append('use approximation="nystroem"')
+    elif hasattr(learner, "components"):
+        components = _width(problem, learner) // 2
+        while components > 10 and not fits(learner.with_(components=components)):
+            components //= 2
+        remedies.append(f"use fewer components, such as {components}")
+    else:
+        remedies.append("use fewer columns")
+    share = available / estimate(problem, learner, Speed()).bytes
+    remedies.append(f"debug a sample of about {_rounded_down(share * problem.n):,} rows")
+    if hasattr(learner, "components") and problem.X.shape[1] < _width(problem, learner):
+        linear = "Logistic" if problem.task == "classification" else "Ridge"
+        remedies.append(f"use the linear learner duti.{linear}()")
+    return ", or ".join(remedies)
+
+
+def measured_speed() -> Speed:
+    """The best of a few products, in a fraction of a second: others may be using the machine too."""
+    A = np.ones((4000, 5000))  # larger than a cache
+    left, right, v = A[:1000, :1000], A[1000:2000, :1000], A[0]
+    product = min(_seconds(lambda: left @ right) for _ in range(3))
+    stream = min(_seconds(lambda: A @ v) for _ in range(3))
+    return Speed(left.size * len(right) / product, A.nbytes / stream)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def available_memory(root: Path = Path("/")) -> float | None:
+    """Bytes that can be had without swapping: of the machine and of its control groups; None if unknown."""
+    limits = [*_machine_memory(root), *_group_memory(root)]
+    return min(limits) if limits else None
+
+
+def _machine_memory(root: Path) -> Iterator[float]:
+    for line in _lines(root / "proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            yield float(line.split()[1]) * 1024
+            return
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):  # macOS: all there is, which is an upper bound
+        yield float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _group_memory(root: Path) -> Iterator[float]:
+    """What the limits of this process's control groups leave, version 2 or 1; cached files can go."""
+    for line in _lines(root / "proc/self/cgroup"):
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        base = root / "sys/fs/cgroup" / ("memory" if controllers else "")
+        names = ("limit_in_bytes", "usage_in_bytes") if controllers else ("max", "current")
+        group = base / path.strip("/")
+        for folder in (group, *group.parents):
+            limit, used = (_number(folder / f"memory.{name}") for name in names)
+            if limit is not None and used is not None:
+                yield max(limit - used + _cached(folder), 0.0)
+            if folder == base:
+                break
+
+
+def _cached(folder: Path) -> float:
+    names = ("inactive_file ", "total_inactive_file ")
+    return max(
+        (float(line.split()[1]) for line in _lines(folder / "memory.stat") if line.startswith(names)),
+        default=0.0,
+    )
+
+
+def _number(path: Path) -> float | None:
+    lines = _lines(path)
+    return float(lines[0]) if lines and lines[0].isdigit() else None  # "max" is no limit
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []
+
+
+@contextmanager
+def limited_threads(threads: int | None) -> Iterator[None]:
+    """At most so many threads in products of matrices; None leaves it to the libraries."""
+    if threads is not None and not (isinstance(threads, int) and threads > 0):
+        raise ProblemError(f"threads is {threads!r}; use a whole number above 0, or None for all.")
+    if threads is None:
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(threads, user_api="blas"):
+        yield
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("hour", 3600.0), ("minute", 60.0), ("second", 1.0)):
+        if seconds >= 1.5 * length:
+            return f"{_rounded(seconds / length):,} {unit}s"
+    return "a second"
+
+
+def _size(number: float) -> str:
+    return f"{number / 1e9:.1f} GB" if number >= 1e8 else f"{number / 1e6:.1f} MB"
+
+
+def _rounded(number: float) -> int:
+    """One significant digit from ten on."""
+    return int(round(number, min(1 - len(str(int(number))), 0)))
+
+
+def _rounded_down(number: float) -> int:
+    """Two significant digits, never more than the number."""
+    step = 10 ** max(len(str(int(number))) - 2, 0)
+    return int(number // step * step)
