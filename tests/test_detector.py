@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -220,3 +221,14 @@ def test_several_classes_get_the_right_fix() -> None:
     assert average_precision(findings.ranking, bugs) > 0.8
     fixed = np.isin(np.arange(150), findings.flagged) & bugs
     assert (findings.suggested_labels[fixed] == "high").mean() > 0.9
+
+
+@pytest.mark.parametrize("approximation", ["nystroem", "fourier"])
+def test_approximate_features_find_the_same_bugs_and_are_kept_in_files(
+    approximation: Any, tmp_path: Path
+) -> None:
+    learner = KernelLogistic(0.5, 2e-3, approximation=approximation, components=80)
+    findings, exact = potter(learner=learner, budget=20), potter(budget=20)
+    assert len(set(findings.flagged) & set(exact.flagged)) >= 0.8 * len(exact.flagged)
+    findings.save(tmp_path / "findings.duti")
+    assert duti.load(tmp_path / "findings.duti").learner == learner

@@ -31,7 +31,9 @@ from duti.learners.preconditioner import (
 Preconditioner = BlockPreconditioner | CoupledPreconditioner
 
 STALE = 8
-"""Conjugate-gradient steps after which the preconditioner is built anew."""
+"""Conjugate-gradient steps after which the preconditioner is built anew,"""
+STALE_SMALL, SMALL = 2, 50_000
+"""or so few, where Z has at most this many entries and a new one costs no more than a few products."""
 NEWTON_STEPS = 100
 CG_STEPS = 500
 
@@ -157,7 +159,7 @@ class ERM:
             M = M or self.preconditioner(curvature)
             rtol = min(0.3, max(np.sqrt(size), 0.5 * tol / size))
             step, iterations = self.solve(curvature, -gradient, M, rtol, np.zeros_like(theta))
-            if iterations > STALE:
+            if iterations > (STALE_SMALL if self.rows.n * self.rows.D <= SMALL else STALE):
                 M = None
             moved = self._line_search(theta, scores, labels, gradient, step)
             if moved is None:

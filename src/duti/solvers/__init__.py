@@ -29,6 +29,25 @@ class Solution:
     """What a warm start needs, if the solver needs anything but δ."""
 
 
+class Effort:
+    """How many steps a solver takes for a γ: half as many after each γ that they did not suffice for.
+
+    Where one γ after another fails, more steps would not help, and nobody wants to wait for them.
+
+    >>> effort = Effort(100)
+    >>> effort.spent(enough=False), effort.spent(enough=False), effort.spent(enough=True)
+    (50, 25, 50)
+    """
+
+    def __init__(self, most: int) -> None:
+        self.steps = self.most = most
+
+    def spent(self, *, enough: bool) -> int:
+        """Take in how the last γ ended; the number of steps for the next one."""
+        self.steps = min(2 * self.steps, self.most) if enough else max(self.steps // 2, min(10, self.most))
+        return self.steps
+
+
 class PreparedSolver(Protocol):
     """A solver with everything factored that does not depend on γ."""
 

@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
 from duti.arrays import Array, Ints, Mask
@@ -39,6 +40,8 @@ BLOCK = 1024
 GRAM_BLOCK = 16_384
 WORST_ERROR = 1e-6
 """Fraction of η by which the evidence may be wrong after the refinements."""
+CANDIDATES = 3
+"""So many rows may take part for each one that is expected to become active."""
 FEWEST_CANDIDATES = 2000
 THINNED = 10
 """A far step for many rows starts from the solution for every so-manieth row,"""
@@ -134,76 +137,82 @@ class PreparedHuberNewton:
         if gamma < previous.gamma / 2 and self.n >= THINNED * ROWS_A_FEATURE * self.rows.D:
             previous = self._thinned(gamma, previous)
         likely = int((abs(previous.evidence - self.y) > gamma / 4).sum())
-        return next(self.solve_all([gamma], previous, likely))
+        return next(self._in_batches([gamma], previous, [likely]))
 
     def _thinned(self, gamma: float, previous: Solution) -> Solution:
         """The previous solution with the active rows of h for every tenth row: a far better start."""
         some = slice(None, None, THINNED)
-        rows = self.rows.subset(np.arange(self.n)[some])
+        rows = Rows(self.rows.Z[some])
         thin = PreparedHuberNewton(
             rows, self.y[some], self.free[some], self.trusted, self.penalty, self.settings
         )
-        part = replace(
-            previous,
-            delta=previous.delta[some],
-            scores=previous.scores[some],
-            evidence=previous.evidence[some],
-        )
+        part = replace(previous, delta=previous.delta[some], evidence=previous.evidence[some], warm=None)
         h = thin._refit(thin.Zy + rows.transposed_times(thin.solve(gamma, part).delta))[1]
         evidence = self.rows.times(h)
         delta = np.where(self.free, soft_threshold(evidence - self.y, gamma / 2), 0.0)
-        return replace(previous, delta=delta, evidence=evidence, converged=False)
+        return replace(previous, delta=delta, evidence=evidence, converged=False, warm=None)
 
     def solve_all(self, gammas: Iterable[float], previous: Solution, budget: int) -> Iterator[Solution]:
         """argmin O_γ for falling γ, each from the one before, until more rows than the budget are active.
 
-        The first steps move few rows, so candidates are chosen for an eighth of the budget first, then
-        for all of it. A batch of steps ends when it has spent its share, and is checked on all rows.
+        The first steps move few rows, so they have a batch, with fewer candidates, of their own.
         """
-        todo, at, share, missed = list(gammas), previous, budget // 8, np.zeros(self.n, dtype=bool)
+        return self._in_batches(list(gammas), previous, [budget // 8, budget])
+
+    def _in_batches(self, todo: list[float], at: Solution, shares: list[int]) -> Iterator[Solution]:
+        """A batch of steps ends when more rows than its share are active, and is checked on all rows."""
+        step, missed = None, np.zeros(self.n, dtype=bool)
         while todo:
-            candidates = self._screen(at, 4 * share, missed)
-            batch, missed = self._checked(list(self._batch(todo, at, candidates, share)), candidates)
-            yield from batch
-            if batch:
-                at, todo = batch[-1], todo[len(batch) :]
+            share = max(shares[0], int((at.delta != 0).sum()))
+            step = self._among(self._likely(at, CANDIDATES * share) | missed, at, step)
+            steps = list(self._batch(todo, step, share))
+            solutions, missed = self._checked(steps)
+            yield from solutions
+            if solutions:
+                at, step, todo = solutions[-1], steps[len(solutions) - 1], todo[len(solutions) :]
             if not missed.any():
-                share = max(budget, int((at.delta != 0).sum()))
+                shares = shares[1:] or shares
 
-    def _screen(self, at: Solution, count: int, missed: Mask) -> _Candidates:
-        """The rows with the largest |Zh − y|, those that are active, and those that were missed before."""
-        count = max(count, FEWEST_CANDIDATES)
-        if 3 * count >= self.n:
-            return _Candidates(self.rows, self.y, self.free, np.arange(self.n))
-        chosen = missed | (at.delta != 0)
-        chosen[_largest(abs(at.evidence - self.y), count)] = True
-        return _Candidates(self.rows, self.y, self.free, np.flatnonzero(chosen))
+    def _likely(self, at: Solution, count: int) -> Mask:
+        """The rows with the largest |Zh − y|, and those that are active."""
+        likely = np.asarray(at.delta != 0)
+        likely[_largest(abs(at.evidence - self.y), min(max(count, FEWEST_CANDIDATES), self.n))] = True
+        return likely
 
-    def _batch(self, gammas: list[float], at: Solution, among: _Candidates, share: int) -> Iterator[_Step]:
-        """Steps on the candidates alone, until more than their share is active."""
-        step = self._first(at, among)
-        for gamma in gammas:
-            step = self._step(gamma / 2, step)
-            yield step
-            if step.active.count > share or among.everything:
-                return
+    def _among(self, rows: Mask, at: Solution, step: _Step | None) -> _Step:
+        """A solution as a step with these rows, or all, as candidates; a step that there is already grows."""
+        if 2 * np.count_nonzero(rows) >= self.n:
+            if isinstance(at.warm, _Step):
+                return at.warm
+            return self._first(at, _Candidates(self.rows, self.y, self.free, np.arange(self.n), self.rows))
+        if step is None:
+            nothing = _Candidates(self.rows, self.y, self.free, np.arange(0), self.rows.subset(np.arange(0)))
+            return self._first(at, nothing.grown(np.flatnonzero(rows)))
+        rows[step.active.among.index] = False
+        return step.grown(np.flatnonzero(rows))
 
     def _first(self, at: Solution, among: _Candidates) -> _Step:
-        """A solution as a step, on the candidates."""
         delta = at.delta[among.index]
         reached = at.gamma / 2 if at.gamma else self._given.eta_max
-        known = at.warm if among.everything and isinstance(at.warm, _ActiveRows) else _ActiveRows.none(among)
-        active = known.moved(np.sign(delta))
+        active = _ActiveRows.none(among).moved(np.sign(delta))
         Zy = self.Zy + among.rows.transposed_times(delta)
         return _Step(reached, reached if at.converged or not delta.any() else np.inf, active, delta, Zy)
 
-    def _checked(self, steps: list[_Step], among: _Candidates) -> tuple[list[Solution], Mask]:
+    def _batch(self, gammas: list[float], step: _Step, share: int) -> Iterator[_Step]:
+        """Steps on the candidates alone, until more than their share is active."""
+        for gamma in gammas:
+            step = self._step(gamma / 2, step)
+            yield step
+            if step.active.count > share or step.active.among.everything:
+                return
+
+    def _checked(self, steps: list[_Step]) -> tuple[list[Solution], Mask]:
         """The steps as solutions, up to the first that misses a row; and the rows that it misses."""
+        among, solutions = steps[0].active.among, list[Solution]()
         w, h = self._refit(np.column_stack([step.Zy for step in steps]))
         image = self.rows.times(np.hstack([h, w]))
         outside = self.free.copy()
         outside[among.index] = False
-        solutions = list[Solution]()
         for t, step in enumerate(steps):
             evidence, scores = image[:, t], image[:, len(steps) + t]
             if not among.everything:
@@ -213,7 +222,7 @@ class PreparedHuberNewton:
             delta = np.zeros(self.n)
             delta[among.index] = step.delta
             found = self._solution(2 * step.eta, delta, w[:, t], evidence, scores)
-            solutions.append(replace(found, warm=step.active) if among.everything else found)
+            solutions.append(replace(found, warm=step) if among.everything else found)
         return solutions, np.zeros(self.n, dtype=bool)
 
     def _step(self, eta: float, at: _Step) -> _Step:
@@ -334,7 +343,7 @@ class PreparedHuberNewton:
         delta = np.where(signs != 0, evidence - among.y - eta * signs, 0.0)
         Zy = self.Zy + active.gram @ h - active.Zy - eta * active.Zs
         drift = self._refit(Zy)[1] - h
-        if np.sqrt(max(float(drift @ self.H @ drift), 0.0) / self.n) <= 1e-12 * eta:
+        if np.sqrt(max(float(drift @ self.H @ drift), 0.0) / self.n) <= 1e-11 * eta:
             return _Optimum(delta, evidence, Zy, 0.0)
         rows = np.flatnonzero(signs)
         Z_A, y, s = among.rows.take(rows), among.y[rows], signs[rows]
@@ -392,13 +401,40 @@ class _Given:
     """From here on nothing moves."""
 
 
+@dataclass(frozen=True, eq=False)
 class _Candidates:
     """The rows that may move; the others are taken to stay, until a pass over all rows says otherwise."""
 
-    def __init__(self, rows: Rows, y: Array, free: Mask, index: Ints) -> None:
-        self.everything = len(index) == rows.n
-        self.index, self.rows = index, rows if self.everything else rows.subset(index)
-        self.y, self.free = y[index], free[index]
+    all_rows: Rows
+    all_y: Array
+    all_free: Mask
+    index: Ints
+    rows: Rows
+    """Copies of these rows, side by side."""
+    storage: NDArray[Any] | None = None
+    """Where dense copies grow; memory that is not yet used costs nothing."""
+
+    @cached_property
+    def y(self) -> Array:
+        return self.all_y[self.index]
+
+    @cached_property
+    def free(self) -> Mask:
+        return self.all_free[self.index]
+
+    @property
+    def everything(self) -> bool:
+        return self.rows is self.all_rows
+
+    def grown(self, more: Ints) -> _Candidates:
+        """More candidates, after those that there are."""
+        index, old = np.concatenate([self.index, more]), len(self.index)
+        Z = self.all_rows.Z
+        if not isinstance(Z, np.ndarray):
+            return replace(self, index=index, rows=self.all_rows.subset(index))
+        storage = np.empty_like(Z) if self.storage is None else self.storage
+        np.take(Z, more, axis=0, out=storage[old : len(index)], mode="clip")
+        return replace(self, index=index, rows=Rows(storage[: len(index)]), storage=storage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,6 +455,12 @@ class _ActiveRows:
         """Nothing is active."""
         D = among.rows.D
         return cls(among, np.zeros(len(among.y)), np.zeros((D, D)), np.zeros(D), np.zeros(D))
+
+    def grown(self, among: _Candidates) -> _ActiveRows:
+        """The same active rows among more candidates."""
+        signs = np.zeros(len(among.index))
+        signs[: len(self.signs)] = self.signs
+        return replace(self, among=among, signs=signs)
 
     @property
     def count(self) -> int:
@@ -462,6 +504,13 @@ class _Step:
     delta: Array
     Zy: Array
     """Zᵀ(y + δ)."""
+
+    def grown(self, more: Ints) -> _Step:
+        """The same δ on more candidates."""
+        among = self.active.among.grown(more)
+        delta = np.zeros(len(among.index))
+        delta[: len(self.delta)] = self.delta
+        return replace(self, active=self.active.grown(among), delta=delta)
 
 
 class _ActiveSystem:

@@ -8,7 +8,7 @@ import numpy as np
 
 from duti.arrays import Array
 from duti.objective import Evaluation, Objective
-from duti.solvers import Solution
+from duti.solvers import Effort, Solution
 from duti.solvers.frank_wolfe import relative_gap
 
 
@@ -53,7 +53,7 @@ class PreparedProjectedGradient:
 
     def __init__(self, objective: Objective, settings: ProjectedGradient) -> None:
         self.objective, self.settings = objective, settings
-        self.frozen = objective.relabelling.frozen
+        self.frozen, self.effort = objective.relabelling.frozen, Effort(settings.max_steps)
 
     def start(self) -> Solution:
         """The given labels."""
@@ -65,7 +65,7 @@ class PreparedProjectedGradient:
         assert isinstance(previous.warm, Evaluation)
         at = self.objective.repriced(previous.warm, gamma)
         step, values = self._first_step(at), [at.value]
-        for _ in range(self.settings.max_steps):
+        for _ in range(self.effort.steps):
             if self._gap(at) <= self.settings.rtol:
                 break
             reached = self._search(at, step, max(values[-self.settings.memory :]))
@@ -73,7 +73,9 @@ class PreparedProjectedGradient:
                 break
             step, at = self._spectral_step(at, reached, step), reached
             values.append(at.value)
-        return self._solution(at, self.settings.rtol)
+        solution = self._solution(at, self.settings.rtol)
+        self.effort.spent(enough=solution.converged)
+        return solution
 
     def _solution(self, at: Evaluation, rtol: float) -> Solution:
         gap = self._gap(at)

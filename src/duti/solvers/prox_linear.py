@@ -23,7 +23,7 @@ from duti.features.rows import Rows
 from duti.learners.losses import SoftmaxCurvature, softmax
 from duti.learners.preconditioner import BlockPreconditioner
 from duti.objective import Objective
-from duti.solvers import Solution
+from duti.solvers import Effort, Solution
 from duti.solvers.bilevel import Bilevel, Point
 from duti.solvers.frank_wolfe import SATISFIED
 from duti.solvers.trusted_model import Metric, Model, ModelSolution, TrustedLoss
@@ -34,7 +34,7 @@ CERTAIN = 0.3
 """How wrong a gain, a slope or a gap may be, as a fraction of itself, when something is decided by it."""
 SMALLEST_PRICE = 0.1
 """Log-odds below which prices are not told apart when tolerances are set."""
-MOST_SWEEPS = 20
+MOST_SWEEPS = 10
 """Sweeps without a step after which the preconditioner must be out of date."""
 LINE_SEARCHES = 8
 PATIENCE = 5
@@ -47,7 +47,7 @@ LONGEST_REACH = 30.0
 class ProxLinear:
     """Stops when the Frank-Wolfe gap is below `rtol` of the objective.
 
-    None: 2e-7 for each row, between 1e-4 and 2e-2, so that a few rows matter in a small problem.
+    None: 4e-7 for each row, between 1e-4 and 2e-2, so that a few rows matter in a small problem.
     """
 
     rtol: float | None = None
@@ -91,10 +91,10 @@ class PreparedProxLinear:
         self.relabelling, self.bilevel = objective.relabelling, Bilevel(objective)
         self.free = ~objective.problem.frozen
         self.given = np.asfortranarray(self.relabelling.start, dtype=self.bilevel.dtype)
-        self.rtol = settings.rtol or float(np.clip(2e-7 * self.n, 1e-4, 2e-2))
+        self.rtol = settings.rtol or float(np.clip(4e-7 * self.n, 1e-4, 2e-2))
         self.metric = Metric(objective.rows, (), 1.0)
         self.screened, self.reach = self.n // 20, 1.0
-        self.stale, self.fresh = True, False
+        self.stale, self.fresh, self.effort = True, False, Effort(settings.max_steps)
 
     def start(self) -> Solution:
         """The given labels."""
@@ -115,7 +115,7 @@ class PreparedProxLinear:
         assert isinstance(previous.warm, Point)
         at, gap, sweeps = previous.warm, np.inf, 0
         values: list[float] = []
-        for _ in range(self.settings.max_steps):
+        for _ in range(self.effort.steps):
             bids = self._bids(at, gamma)
             gap, error = self._gap(at, bids, gamma)
             if error > CERTAIN * max(gap, self.rtol) and sweeps < MOST_SWEEPS:
@@ -136,6 +136,7 @@ class PreparedProxLinear:
                 break
             else:
                 self.stale = True
+        self.effort.spent(enough=gap <= self.rtol)
         return self._solution(at, gamma, gap)
 
     def _step(self, at: Point, bids: Bids, gamma: float) -> Point | None:
@@ -194,7 +195,7 @@ class PreparedProxLinear:
         """Solve the model on the rows that are closest to moving, and see whether that is enough."""
         labels, weight = self.objective.trusted_labels, self.bilevel.trusted_weight
         loss = TrustedLoss.at(at.trusted.scores, labels, weight, self.reach)
-        x, tol = np.zeros_like(at.trusted.scores), 0.1 * np.sqrt(self.rtol * abs(at.value))
+        x, tol = np.zeros_like(at.trusted.scores), 0.3 * np.sqrt(self.rtol * abs(at.value))
         slack, size, some = bids.slack(at.delta), self.screened, np.zeros(self.n, dtype=bool)
         while True:
             closest = slack <= np.partition(slack, size)[size] if size < self.n else True

@@ -213,7 +213,7 @@ def _newton_step(
     direction, bent_rest = rest, bent(rest)
     size = first = float((rest * bent_rest).sum())
     for _ in range(CG_STEPS):
-        if size <= 1e-6 * first or size <= 0:
+        if size <= 1e-3 * first or size <= 0:
             break
         bent_direction = bent(direction)
         image = direction + B(bent_direction)
