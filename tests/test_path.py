@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from duti import KernelLogistic, KernelRidge, Objective, Problem
 from duti.datasets import LabelledBugs, harry_potter, sine
 from duti.path import SMALLEST_GAMMA, default_solver, follow, gammas
-from duti.solvers import Solution
+from duti.solvers import PreparedPathSolver, Solution
 
 
 def path_of(data: LabelledBugs, budget: int) -> tuple[Objective, Solution, list[Solution]]:
@@ -58,3 +58,14 @@ def test_regression_ends_at_the_noise_level_whatever_the_budget(budget: int) -> 
     _, _, steps = path_of(sine(np.random.default_rng(0)), budget)
     assert 0.05 < steps[-1].gamma / 2 < 0.2  # the noise of the toy is 0.1
     assert all(a.gamma > b.gamma for a, b in itertools.pairwise(steps))
+
+
+def test_steps_solved_together_are_those_solved_one_by_one() -> None:
+    data = sine(np.random.default_rng(0))
+    objective, start, steps = path_of(data, budget=30)
+    solver = default_solver(objective.problem).prepare(objective)
+    assert isinstance(solver, PreparedPathSolver)
+    at = start
+    for step in steps:
+        at = solver.solve(step.gamma, at)
+        np.testing.assert_allclose(at.delta, step.delta, atol=1e-8 * max(1.0, abs(step.delta).max()))

@@ -29,6 +29,8 @@ SCORE_ARRAYS = 40
 PATH_PASSES = 100
 """Products of Z and its transpose along a path; regression has few passes and GRAMS products ZᵀZ."""
 GRAMS = 8
+SYSTEMS = 150
+"""The D×D systems of a regression take as long as ZᵀZ of so many rows for each feature, at most 4n."""
 KERNEL_ENTRY = 1000
 """Multiplications that take as long as one entry of a kernel matrix."""
 
@@ -95,7 +97,7 @@ def estimate(problem: Problem, learner: Learner, speed: Speed) -> Estimate:
     if getattr(learner, "standardize", False):
         memory = max(memory, 2 * n * problem.X.shape[1] * 8)  # before there is a Z
     one_pass = 2 * entries * itemsize * (k - 1) / speed.bytes
-    gram = entries * D / speed.multiplications
+    gram = entries * D * (1 + min(SYSTEMS * D / n, 4)) / speed.multiplications
     seconds = _map_operations(problem, learner, D) / speed.multiplications
     path = PATH_PASSES * one_pass if classify else GRAMS * gram
     return Estimate(memory, seconds + path)

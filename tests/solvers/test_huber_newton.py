@@ -4,13 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array, random_array
 from sklearn.linear_model import Lasso
 
 from duti import KernelRidge, LearnerError, Objective, Problem, Ridge
 from duti.datasets import sine
 from duti.path import follow
 from duti.problem import Problem as ProblemType
-from duti.solvers.feature_sign import feature_sign
+from duti.solvers import Solution, huber_newton
+from duti.solvers.homotopy import Target, homotopy
 from duti.solvers.huber_newton import HuberNewton, PreparedHuberNewton, soft_threshold
 
 
@@ -54,13 +56,98 @@ def test_learners_that_almost_interpolate_converge_too(seed: int) -> None:
         assert at.converged
 
 
-def test_newton_and_feature_sign_search_find_the_same_solution() -> None:
+@pytest.mark.parametrize("ridge", 10.0 ** -np.arange(1, 9))
+@pytest.mark.parametrize("confidence", [1.0, 100.0, 1e4])
+def test_every_ridge_and_confidence_converges_down_to_the_noise_level(
+    ridge: float, confidence: float
+) -> None:
+    problem = sine_problem(confidence=confidence)
+    objective, solver = prepared(problem, KernelRidge(0.7, ridge))
+    steps = list(follow(problem, objective.relabelling, solver, solver.start(), budget=50))
+    assert steps
+    assert all(at.converged for at in steps)
+
+
+def test_newton_and_the_homotopy_find_the_same_solution() -> None:
     _, solver = prepared(sine_problem(), KernelRidge(0.7, 1e-3))
-    X, Y = solver._lasso
+    start, (X, Y) = solver.start(), solver._lasso
+    high = abs(start.evidence - solver.y).max()
     for gamma in (100.0, 1.0, 0.5):
-        newton = solver.solve(gamma, solver.start()).delta
-        searched = feature_sign(X, Y, gamma / 2, np.zeros(100), solver.free)
-        np.testing.assert_allclose(searched, newton, atol=1e-8 * abs(newton).max())
+        newton = solver.solve(gamma, start).delta
+        followed = homotopy(X, Target(Y, 0 * Y), solver.free, high, gamma / 2, np.zeros(100)).delta
+        np.testing.assert_allclose(followed, newton, atol=1e-8 * abs(newton).max())
+
+
+def steps_of(problem: ProblemType, learner: Any, budget: int, solver: HuberNewton) -> list[Solution]:
+    objective = Objective(problem, learner)
+    ready = solver.prepare(objective)
+    return list(follow(problem, objective.relabelling, ready, ready.start(), budget))
+
+
+def assert_same_path(found: list[Solution], expected: list[Solution]) -> None:
+    assert [at.gamma for at in found] == pytest.approx([at.gamma for at in expected], rel=1e-8)
+    for a, b in zip(found, expected, strict=True):
+        assert a.converged
+        np.testing.assert_allclose(a.delta, b.delta, atol=1e-7 * abs(b.delta).max())
+        np.testing.assert_allclose(a.evidence, b.evidence, atol=1e-7 * abs(b.evidence).max())
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_candidates_change_nothing_even_if_they_are_too_few(
+    seed: int, sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 8)) * (rng.random((300, 8)) < 0.5)
+    y = X[:, 0] + rng.normal(0, 0.1, 300) + 2 * (rng.random(300) < 0.1)
+    trusted = rng.normal(size=(4, 8))
+    problem = Problem(csr_array(X) if sparse else X, y, trusted, trusted[:, 0], task="regression")
+    expected = steps_of(problem, Ridge(1e-3), 30, HuberNewton())
+    monkeypatch.setattr(huber_newton, "FEWEST_CANDIDATES", 1)
+    monkeypatch.setattr(huber_newton, "CANDIDATES", 1)
+    assert_same_path(steps_of(problem, Ridge(1e-3), 30, HuberNewton()), expected)
+
+
+def test_a_far_step_may_start_from_every_tenth_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, trusted = rng.normal(size=(1000, 3)), rng.normal(size=(4, 3))
+    y = X[:, 0] + rng.normal(0, 0.1, 1000) + 2 * (rng.random(1000) < 0.1)
+    problem = Problem(X, y, trusted, trusted[:, 0])
+    monkeypatch.setattr(huber_newton, "ROWS_A_FEATURE", 10**6)
+    expected = steps_of(problem, Ridge(1e-3), 100, HuberNewton())
+    monkeypatch.setattr(huber_newton, "ROWS_A_FEATURE", 20)
+    assert_same_path(steps_of(problem, Ridge(1e-3), 100, HuberNewton()), expected)
+
+
+@pytest.mark.parametrize("followed_rows", [2000, 60], ids=["all rows", "rows near the threshold"])
+def test_where_newton_fails_events_are_followed(followed_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, learner = sine_problem(), KernelRidge(0.7, 1e-3)
+    expected = steps_of(problem, learner, 50, HuberNewton())
+    monkeypatch.setattr(huber_newton, "SMALL_ROWS", followed_rows)
+    monkeypatch.setattr(huber_newton, "NEWTON_BISECTIONS", 0)
+    # One step confirms active rows that are right, and finds none.
+    assert_same_path(steps_of(problem, learner, 50, HuberNewton(max_steps=1)), expected)
+
+
+def test_a_step_that_fails_says_so() -> None:
+    _, solver = prepared(sine_problem(), KernelRidge(0.7, 1e-3))
+    at = solver.solve(1.0, solver.start())
+    _, hasty = prepared(sine_problem(), KernelRidge(0.7, 1e-3))
+    hasty.settings = HuberNewton(max_steps=1, max_attempts=1)
+    failed = hasty.solve(0.5, at)
+    assert not failed.converged
+    assert failed.accuracy > 1e-6
+    np.testing.assert_array_equal(failed.delta, at.delta)
+
+
+def test_one_gamma_far_below_the_largest_is_solved_from_nothing() -> None:
+    """By way of smaller confidence: Newton's method cycles from δ = 0."""
+    problem, learner = sine_problem(), KernelRidge(0.7, 3.8e-6)
+    last = steps_of(problem, learner, 100, HuberNewton())[-1]
+    _, solver = prepared(problem, learner)
+    at = solver.solve(last.gamma, solver.start())
+    assert at.accuracy <= 1e-9
+    np.testing.assert_allclose(at.delta, last.delta, atol=1e-7)
 
 
 def test_nothing_moves_at_gamma_max_and_something_just_below() -> None:
@@ -121,8 +208,6 @@ def test_items_without_confidence_say_nothing_but_are_counted() -> None:
 
 
 def test_too_many_columns_are_refused_with_a_remedy() -> None:
-    from scipy.sparse import random_array
-
     X = random_array((2500, 11_000), density=1e-4, rng=np.random.default_rng(0), format="csr")
     problem = Problem(X, np.linspace(0, 1, 2500), X[:1], [0.5], task="regression")
     with pytest.raises(LearnerError, match="TruncatedSVD"):

@@ -14,12 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr, qr_delete, qr_insert, solve_triangular
+from scipy.linalg import LinAlgError, qr, qr_delete, qr_insert, solve_triangular
 
 from duti.arrays import Array, Mask
 
 DEPENDENT = 1e-14
-"""A column with less than this fraction of itself outside the span of the active ones cannot enter."""
+"""A column that is closer than this to the span of the active ones cannot enter."""
 MOST_EVENTS = 10
 """Events a column, after which a path is taken to cycle on rounding errors."""
 
@@ -122,11 +122,12 @@ class _ActiveColumns:
         return True
 
     def _append(self, column: Array) -> bool:
-        k = len(self.rows)
-        Q, R = qr_insert(self.Q, self.R, column, k, which="col", check_finite=False)
-        if abs(R[k, k]) <= DEPENDENT * np.linalg.norm(column):
+        try:
+            self.Q, self.R = qr_insert(
+                self.Q, self.R, column, len(self.rows), which="col", rcond=DEPENDENT, check_finite=False
+            )
+        except LinAlgError:
             return False
-        self.Q, self.R = Q, R
         return True
 
     def _delete(self, position: int) -> None:

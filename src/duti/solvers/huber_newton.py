@@ -40,8 +40,10 @@ BLOCK = 1024
 GRAM_BLOCK = 16_384
 WORST_ERROR = 1e-6
 """Fraction of η by which the evidence may be wrong after the refinements."""
-CANDIDATES = 3
+CANDIDATES = 2
 """So many rows may take part for each one that is expected to become active."""
+MISSED = 0.75
+"""Rows this close to the threshold join the candidates when one of the others has passed it."""
 FEWEST_CANDIDATES = 2000
 THINNED = 10
 """A far step for many rows starts from the solution for every so-manieth row,"""
@@ -164,7 +166,8 @@ class PreparedHuberNewton:
         step, missed = None, np.zeros(self.n, dtype=bool)
         while todo:
             share = max(shares[0], int((at.delta != 0).sum()))
-            step = self._among(self._likely(at, CANDIDATES * share) | missed, at, step)
+            likely = missed if missed.any() else self._likely(at, CANDIDATES * share)
+            step = self._among(likely, at, step)
             steps = list(self._batch(todo, step, share))
             solutions, missed = self._checked(steps)
             yield from solutions
@@ -181,6 +184,8 @@ class PreparedHuberNewton:
 
     def _among(self, rows: Mask, at: Solution, step: _Step | None) -> _Step:
         """A solution as a step with these rows, or all, as candidates; a step that there is already grows."""
+        if step is not None:
+            rows[step.active.among.index] = True
         if 2 * np.count_nonzero(rows) >= self.n:
             if isinstance(at.warm, _Step):
                 return at.warm
@@ -218,7 +223,7 @@ class PreparedHuberNewton:
             if not among.everything:
                 distance = abs(evidence - self.y)
                 if (distance[outside] > step.eta + self.rounding).any():
-                    return solutions, outside & (distance > step.eta / 2)
+                    return solutions, outside & (distance > MISSED * step.eta)
             delta = np.zeros(self.n)
             delta[among.index] = step.delta
             found = self._solution(2 * step.eta, delta, w[:, t], evidence, scores)
@@ -283,9 +288,7 @@ class PreparedHuberNewton:
         distance = abs(among.rows.times(self._refit(at.Zy)[1]) - among.y)
         closeness = -abs(np.log(np.maximum(distance, 1e-300) / np.sqrt(eta * at.reached)))
         F = _largest(np.where(among.free, closeness, -np.inf), min(SMALL_ROWS, len(closeness)))
-        signs = at.active.signs.copy()
-        signs[F] = 0.0
-        others, Z_F = at.active.moved(signs), among.rows.take(F)
+        others, Z_F = at.active.moved(_with(at.active.signs, F, 0.0)), among.rows.take(F)
         try:
             system = _ActiveSystem(self, others.gram)
             L = cholesky(np.eye(len(F)) - Z_F @ system.solve(Z_F.T, nothing[:, None]), lower=True)
@@ -295,8 +298,7 @@ class PreparedHuberNewton:
         d_eta = Z_F @ system.solve(-others.Zs, nothing)
         Y, d_Y = solve_triangular(L, np.column_stack([slope, d_eta]), lower=True).T
         found = homotopy(L.T, Target(Y, d_Y), among.free[F], at.reached, eta, at.active.signs[F])
-        signs[F] = np.sign(found.delta)
-        return self._newton(eta, others.moved(signs))
+        return self._newton(eta, others.moved(_with(others.signs, F, np.sign(found.delta))))
 
     @cached_property
     def _lasso(self) -> tuple[Array, Array]:
@@ -540,6 +542,13 @@ def gram(rows: Rows) -> Array:
         block = rows.Z[start : start + GRAM_BLOCK]
         total += block.T @ block
     return total
+
+
+def _with(values: Array, index: Ints, new: Array | float) -> Array:
+    """A copy with other values at some places."""
+    changed = values.copy()
+    changed[index] = new
+    return changed
 
 
 def _largest(values: Array, count: int) -> Ints:

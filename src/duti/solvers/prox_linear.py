@@ -122,6 +122,7 @@ class PreparedProxLinear:
                 at, sweeps = self.bilevel.sweep(at), sweeps + 1
                 self.stale |= sweeps == MOST_SWEEPS
                 continue
+            gap += error
             if gap <= self.rtol:
                 break
             values.append(self._value(at, gamma))
@@ -239,7 +240,7 @@ class PreparedProxLinear:
         return Bids.of(at.evidence + self.bilevel.dtype.type(gamma) * self.given, at.delta, self.free)
 
     def _gap(self, at: Point, bids: Bids, gamma: float) -> tuple[float, float]:
-        """The Frank-Wolfe gap, relative to the objective, and how wrong it may be."""
+        """The Frank-Wolfe gap, relative to the objective, and how wrong it may be, about."""
         rows = np.flatnonzero(bids.excess > 0)
         probed = rows[:: max(1, len(rows) // PROBED_ROWS)]
         best = np.eye(self.bilevel.k)[bids.bids[probed].argmax(axis=1)]
