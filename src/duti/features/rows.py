@@ -27,11 +27,8 @@ class Rows:
     array([1., 2.])
     """
 
-    orthogonal: bool
-    """Whether the columns are known to be nearly orthogonal, so that a diagonal preconditions well."""
-
-    def __init__(self, Z: Matrix, *, orthogonal: bool = False) -> None:
-        self.Z, self.orthogonal = Z, orthogonal
+    def __init__(self, Z: Matrix) -> None:
+        self.Z = Z
         self._passes, self._share = [0.0], 1.0
 
     @property
@@ -129,16 +126,9 @@ class Rows:
         taken = self.Z[rows]
         return taken if isinstance(taken, np.ndarray) else taken.toarray()
 
-    def columns(self, columns: Ints) -> Rows:
-        """The same rows with some of the features."""
-        if len(columns) == self.D and (columns[:-1] < columns[1:]).all():
-            return self
-        Z = np.ascontiguousarray(self.Z[:, columns])
-        return Rows(Z, orthogonal=self.orthogonal)
-
     def subset(self, rows: Ints | Mask) -> Rows:
         """The same features for some of the rows, a copy; its passes count as parts of one here."""
-        some = Rows(self.Z[rows], orthogonal=self.orthogonal)
+        some = Rows(self.Z[rows])
         some._passes, some._share = self._passes, self._share * some.n / max(self.n, 1)
         return some
 

@@ -113,7 +113,7 @@ class ERM:
         k = self.shape[1] if len(self.shape) > 1 else 2
         unknowns = self.rows.D * (k - 1)
         most = COUPLED_FEATURES_FEW_ROWS if unknowns > self.rows.n else COUPLED_FEATURES
-        return k > 2 and unknowns <= most and not self.rows.orthogonal
+        return k > 2 and unknowns <= most
 
     def solve(
         self, curvature: Curvature, B: Array, M: Preconditioner, rtol: float, start: Array
@@ -168,15 +168,6 @@ class ERM:
             gradient = self.d_theta(theta, scores, labels)
         M = M or self.preconditioner(self.loss.curvature(scores))
         return Fit(theta, scores, gradient, M, converged)
-
-    def adopt(self, fit: Fit, labels: Array) -> Fit:
-        """The θ of a fit with another penalty, and maybe fewer features, as a start for this one."""
-        features = len(fit.theta) - (self.penalty[-1] == 0)  # an intercept stays the last
-        theta = np.zeros(self.shape)
-        theta[:features] = fit.theta[:features]
-        theta[-1] = fit.theta[-1]
-        M = self.preconditioner(self.loss.curvature(fit.scores))
-        return Fit(theta, fit.scores, self.d_theta(theta, fit.scores, labels), M, converged=False)
 
     def _zero_scores(self) -> Array:
         return np.zeros((self.rows.n, *self.shape[1:]), dtype=self.rows.Z.dtype, order="F")

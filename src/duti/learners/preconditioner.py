@@ -17,8 +17,6 @@ COUPLED_FEATURES = 1500
 """Up to this many unknowns D(k − 1) of three or more classes the Hessian is factored whole;"""
 COUPLED_FEATURES_FEW_ROWS = 4000
 """or up to this many, if they are more than the rows: such learners almost interpolate."""
-ORTHOGONAL_FEATURES = 200
-"""As many for orthogonal features, for which a diagonal is nearly as good."""
 SAMPLED_ROWS = 10
 """Rows of a sample for each feature: enough for most eigenvalues within a third of the exact ones."""
 FEWEST_ROWS = 2000
@@ -118,7 +116,7 @@ NEGLIGIBLE = 1e-2
 def block_preconditioner(sample: Sample, weights: Array, penalty: Array) -> BlockPreconditioner:
     """For curvatures `weights` of the rows: (n, 1), or (n, k) with one column for each class."""
     rows, weighted = sample.rows, sample.share[:, None] * weights
-    if (ORTHOGONAL_FEATURES if rows.orthogonal else DENSE_FEATURES) < rows.D:
+    if rows.D > DENSE_FEATURES:
         return BlockPreconditioner(tuple(_diagonal(rows, w, penalty) for w in weighted.T))
     return BlockPreconditioner(tuple(_factor(rows.gram(w), penalty) for w in weighted.T))
 
