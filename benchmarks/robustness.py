@@ -147,7 +147,7 @@ def evaluated(objective: Objective, path: tuple[Step, ...]) -> list[Evaluation]:
     for step in path:
         delta = objective.relabelling.start.copy()
         delta[step.rows] = step.delta
-        exact.append(objective.evaluate(delta, step.gamma, start=exact[-1] if exact else None))
+        exact.append(objective.evaluate(delta, step.gamma, start=exact[-1] if exact else None, tol=1e-13))
     return exact
 
 

@@ -125,3 +125,8 @@ def test_several_classes_converge(k: int) -> None:
         at = solver.solve(gamma, at)
         assert at.converged
         np.testing.assert_allclose(at.delta.sum(axis=1), 1)
+
+
+def test_projection_of_numbers_beside_which_one_is_nothing() -> None:
+    far = np.array([[3e18, 0.0, -3e18], [-5e20, 2.0, 2.0]])
+    np.testing.assert_array_equal(project_simplex(far), [[1, 0, 0], [0, 0.5, 0.5]])

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.data import bands as benchmark_bands
 
 import duti
 from duti import KernelLogistic, Logistic, Objective, Problem
@@ -132,3 +133,16 @@ def test_a_step_that_runs_out_of_time_says_so() -> None:
     objective = objective_of(150, 2, KernelLogistic(0.3, 1e-3))
     solver: PreparedProxLinear = ProxLinear(max_steps=1, rtol=1e-9).prepare(objective)
     assert not solver.solve(20.0, solver.start()).converged
+
+
+def test_a_gap_counts_rows_that_only_seem_content() -> None:
+    """A learner that almost interpolates: labels stationary but for a trifle start an avalanche."""
+    rng = np.random.default_rng(73)
+    data = benchmark_bands(rng, 601, 28, 2, 461)
+    problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted, confidence=0.1446)
+    objective = Objective(problem, Logistic(2.086e-6))
+    fast, plain = ProxLinear().prepare(objective), ProjectedGradient().prepare(objective)
+    at, slow_at = fast.start(), plain.start()
+    for gamma in objective.relabelling.gamma_max(at.evidence) / 2.0 ** np.arange(1, 17):
+        at, slow_at = fast.solve(gamma, at), plain.solve(gamma, slow_at)
+        assert at.value <= 1.01 * slow_at.value

@@ -44,7 +44,7 @@ class Effort:
 
     def spent(self, *, enough: bool) -> int:
         """Take in how the last γ ended; the number of steps for the next one."""
-        self.steps = min(2 * self.steps, self.most) if enough else max(self.steps // 2, min(10, self.most))
+        self.steps = min(2 * self.steps, self.most) if enough else max(self.steps // 2, min(4, self.most))
         return self.steps
 
 

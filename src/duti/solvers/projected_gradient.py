@@ -23,6 +23,7 @@ def project_simplex(V: Array) -> Array:
     if k == 2:
         first = np.clip((V[:, 0] - V[:, 1] + 1) / 2, 0, 1)
         return np.stack([first, 1 - first]).T
+    V = V - V.max(axis=1, keepdims=True)  # large numbers would drown the 1 that is to be shared
     falling = -np.sort(-V, axis=1)
     excess = np.cumsum(falling, axis=1) - 1
     support = (falling * np.arange(1, k + 1) > excess).sum(axis=1)
