@@ -12,6 +12,7 @@ from duti.datasets import LabelledBugs
 from duti.objective import Objective
 from duti.path import default_solver, follow
 from duti.ranking import Tally
+from duti.resources import limited_threads
 
 FIT_TOL = 1e-4
 """scikit-learn's default for max|∇| of a logistic regression."""
@@ -72,16 +73,17 @@ def speed(data: LabelledBugs, ridge: float, repeats: int = REPEATS) -> Speed:
     problem, budget = problem_of(data), budget_of(data)
     times: dict[str, list[float]] = {"cold_fit": [], "given_fit": [], "path": [], "peer_fit": []}
     for _ in range(repeats):
-        objective = Objective(problem, duti.Logistic(ridge=ridge))
-        labels = objective.relabelling.labels(objective.relabelling.start)
-        before = passes(objective)
-        times["cold_fit"].append(timed(lambda: objective.erm.fit(labels, tol=FIT_TOL))[0])  # noqa: B023
-        fit_passes = passes(objective) - before
-        times["given_fit"].append(timed(lambda: objective.given_fit)[0])  # noqa: B023
-        before = passes(objective)
-        seconds, tally = timed(lambda: walk(objective, budget))  # noqa: B023
-        times["path"].append(seconds)
-        path_passes = passes(objective) - before
+        with limited_threads(None):
+            objective = Objective(problem, duti.Logistic(ridge=ridge))
+            labels = objective.relabelling.labels(objective.relabelling.start)
+            before = passes(objective)
+            times["cold_fit"].append(timed(lambda: objective.erm.fit(labels, tol=FIT_TOL))[0])  # noqa: B023
+            fit_passes = passes(objective) - before
+            times["given_fit"].append(timed(lambda: objective.given_fit)[0])  # noqa: B023
+            before = passes(objective)
+            seconds, tally = timed(lambda: walk(objective, budget))  # noqa: B023
+            times["path"].append(seconds)
+            path_passes = passes(objective) - before
         times["peer_fit"].append(_peer_fit(data, objective, ridge))
     return Speed(
         n=problem.n,

@@ -29,7 +29,7 @@ from duti.problem import Problem
 from duti.randomness import Seed, generator
 from duti.relabelling import relabelling_of
 
-SINGLE_PRECISION = 20_000_000
+SINGLE_PRECISION = 10_000_000
 """From this many entries on, Z of a classification is stored in float32."""
 SINGLE_TOL = 1e-4
 """max|g| at which the learner of the given labels is good enough to start from in float32."""

@@ -11,9 +11,10 @@ from duti import KernelLogistic, Logistic, Objective, Problem
 from duti.datasets import harry_potter
 from duti.detector import Duti
 from duti.solvers import Solver
-from duti.solvers.bilevel import Bilevel
+from duti.solvers.bilevel import Point
 from duti.solvers.projected_gradient import ProjectedGradient
 from duti.solvers.prox_linear import PreparedProxLinear, ProxLinear
+from duti.solvers.rehearsal import Rehearsal
 
 
 def bands(n: int, k: int, seed: int = 0, d: int = 2) -> tuple[Any, Any, Any]:
@@ -83,27 +84,45 @@ def test_screening_rows_and_rehearsing_on_some_changes_nothing(monkeypatch: pyte
     some = ProxLinear(rtol=1e-4).prepare(objective)
     some.screened = 50
     assert some.solve(3.0, some.start()).value == pytest.approx(value, rel=1e-3)
-    assert some.bilevel.sample.rows.n < 1500
+    assert some.sample.rows.n < 1500
 
 
 def test_a_sweep_tells_how_wrong_value_and_slope_still_are() -> None:
     objective = objective_of(400, 3, Logistic(1e-2))
-    bilevel = Bilevel(objective)
-    given = bilevel.start()
-    bilevel.refresh(given)
-    rows = np.arange(40)
+    solver = ProxLinear().prepare(objective)
+    bilevel, given = solver.bilevel, solver.bilevel.start()
+    solver._redraw(given)
+    stage, rows = Rehearsal(bilevel, solver.sample, given, np.arange(40)), np.arange(40)
     delta = np.roll(given.delta[rows], 1, axis=1)
     image = objective.rows.subset(rows).transposed_times(delta - given.delta[rows])
-    rough = bilevel.sweep(bilevel.relabelled(given, bilevel.change(given, rows, delta, image)))
+    rough = solver._sweep(bilevel.relabelled(given, stage.change(stage.start, delta, image)))
     sharp = rough
     for _ in range(30):
-        sharp = bilevel.sweep(sharp)
+        sharp = solver._sweep(sharp)
     exact = objective.evaluate(sharp.delta)
     assert sharp.value == pytest.approx(exact.value, rel=1e-9)
+    assert sharp.distance == pytest.approx(40 / 400)
     np.testing.assert_allclose(sharp.evidence, exact.evidence, atol=1e-6 * abs(exact.evidence).max())
     assert 1e-9 < abs(rough.value - sharp.value) <= 1.1 * bilevel.uncertainty(rough)
-    moved = float((((rough.theta - rough.v) - (sharp.theta - sharp.v)) * image).sum())
+    moved = abs(float((((rough.theta - rough.v) - (sharp.theta - sharp.v)) * image).sum()))
     assert bilevel.slope_error(rough, image) == pytest.approx(moved, rel=0.3)
+
+
+def test_a_rehearsal_with_all_rows_is_the_performance() -> None:
+    objective = objective_of(300, 3, Logistic(1e-2))
+    solver = ProxLinear().prepare(objective)
+    at = solver.start().warm
+    assert isinstance(at, Point)
+    some = np.arange(0, 300, 7)
+    stage = Rehearsal(solver.bilevel, solver.sample, at, some)
+    delta = np.roll(at.delta[some], 1, axis=1)
+    (image,) = stage.rows.transposed_times_zero_sum(delta - at.delta[some])
+    change = stage.change(stage.start, delta, image)
+    rehearsed = stage.sweep(stage.sweep(solver.bilevel.relabelled(stage.start, change)))
+    performed = solver._performed(solver.bilevel.relabelled(at, stage.everywhere(change)), rehearsed)
+    for name in ("value", "risk", "distance", "d_theta", "Hv"):
+        np.testing.assert_allclose(getattr(rehearsed, name), getattr(performed, name), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(rehearsed.evidence, performed.evidence[some], atol=1e-8)
 
 
 def test_harry_potter_ranks_as_well_as_with_projected_gradients() -> None:

@@ -95,17 +95,20 @@ class ERM:
         """All rows, or as many as a preconditioner needs, or so many times more."""
         return draw(self.rows, curvature.weights, times)
 
-    def preconditioner(self, curvature: Curvature, sample: Sample | None = None) -> Preconditioner:
+    def preconditioner(self, curvature: Curvature) -> Preconditioner:
         """An approximate inverse of H; exact for few rows, features and classes."""
-        sample = sample or self.sample(curvature)
-        curvature = curvature.take(sample.index)
+        sample = self.sample(curvature)
+        return self.preconditioner_of(sample, curvature.take(sample.index))
+
+    def preconditioner_of(self, sample: Sample, curvature: Curvature) -> Preconditioner:
+        """The same from a sample, with the curvature at its rows."""
         if isinstance(curvature, SoftmaxCurvature) and self._coupled:
             return coupled_preconditioner(sample, curvature.P, self.penalty)
-        return block_preconditioner(sample, curvature.weights, self.penalty)
+        return self.metric(sample, curvature)
 
-    def metric(self, curvature: Curvature, sample: Sample) -> BlockPreconditioner:
+    def metric(self, sample: Sample, curvature: Curvature) -> BlockPreconditioner:
         """An approximate inverse of H with one block for each class."""
-        return block_preconditioner(sample, curvature.take(sample.index).weights, self.penalty)
+        return block_preconditioner(sample, curvature.weights, self.penalty)
 
     @property
     def _coupled(self) -> bool:

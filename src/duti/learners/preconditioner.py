@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from duti.arrays import Array, Ints
 from duti.features.rows import Rows
@@ -129,4 +129,5 @@ def _diagonal(rows: Rows, weights: Array, penalty: Array) -> Array:
 def _factor(H: Array, penalty: Array) -> Any:
     # An unpenalised intercept of rows that are all certain has no curvature left: keep H regular.
     H[np.diag_indices_from(H)] += penalty + 1e-14 * (np.trace(H) / len(H) + penalty.max())
-    return cho_factor(H, lower=True, check_finite=False, overwrite_a=True)
+    # numpy's Cholesky, not scipy's: their BLAS are two, whose threads would wait for each other's cores.
+    return np.asfortranarray(np.linalg.cholesky(H)), True

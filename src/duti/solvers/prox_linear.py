@@ -2,30 +2,32 @@
 
 Projected gradients fail where the trusted term is badly conditioned, but its curvature has low
 rank: at most one direction for each trusted score. Each step minimises a model that knows those
-directions (`trusted_model`), moves the learner and its adjoint to the new labels by a sweep or two
-over the rows (`bilevel`), and is accepted if O_γ fell as the model said it would.
+directions (`trusted_model`), moves the learner and its adjoint to the new labels, and is accepted if
+O_γ fell as the model said it would. A few steps are rehearsed on a sample (`rehearsal`), where they
+cost little; then all rows take them in one pass (`bilevel`), if O_γ falls there too.
 
 Learner and adjoint are never more accurate than the next decision needs. Along a change of labels
-the slope of O is wrong by a number that costs no sweep to estimate, and so is the Frank-Wolfe gap,
+the slope of O is wrong by a number that costs no pass to estimate, and so is the Frank-Wolfe gap,
 which is such a slope: where that is not small enough, another sweep comes before the next step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duti.arrays import Array, Ints
-from duti.features.rows import Rows
 from duti.learners.losses import SoftmaxCurvature, softmax
 from duti.learners.preconditioner import BlockPreconditioner
 from duti.objective import Objective
 from duti.solvers import Effort, Solution
 from duti.solvers.bilevel import Bilevel, Point
 from duti.solvers.frank_wolfe import SATISFIED
+from duti.solvers.rehearsal import SHORTEST, Rehearsal
 from duti.solvers.trusted_model import Metric, Model, ModelSolution, TrustedLoss
 
 PROBED_ROWS = 1000
@@ -36,7 +38,13 @@ SMALLEST_PRICE = 0.1
 """Log-odds below which prices are not told apart when tolerances are set."""
 MOST_SWEEPS = 10
 """Sweeps without a step after which the preconditioner must be out of date."""
-LINE_SEARCHES = 8
+LINE_SEARCHES = 4
+MOST_REHEARSED = 16
+"""Steps that are rehearsed at most before all rows take them."""
+LONG_REHEARSAL = 12
+"""Steps of conjugate gradients in a sweep after which the preconditioner is out of date."""
+POOR = 0.5
+"""What all rows may leave of g after a rehearsal; if it is more, the sample is doubled."""
 PATIENCE = 5
 """Steps that together must lower O by a tenth of the tolerance, or the search is given up."""
 LONGEST_REACH = 30.0
@@ -47,7 +55,7 @@ LONGEST_REACH = 30.0
 class ProxLinear:
     """Has converged when the Frank-Wolfe gap is below `rtol` of the objective.
 
-    None: 4e-7 for each row, between 1e-4 and 2e-2, so that a few rows matter in a small problem. There
+    None: 4e-7 for each row, between 1e-4 and 3e-2, so that a few rows matter in a small problem. There
     it goes on to a gap of 1e-5 if it can, because one row may pull others along.
     """
 
@@ -72,7 +80,7 @@ class Bids:
     """How much more the best label bids; nothing for rows that may not move."""
 
     @classmethod
-    def of(cls, bids: NDArray[Any], delta: NDArray[Any], free: NDArray[Any]) -> Bids:
+    def of(cls, bids: NDArray[Any], delta: NDArray[Any], free: NDArray[Any] | bool) -> Bids:
         """The bids for rows with labels δ."""
         held = np.einsum("ij,ij->i", bids, delta)
         return cls(bids, held, np.where(free, bids.max(axis=1) - held, 0))
@@ -85,27 +93,26 @@ class Bids:
 
 
 class PreparedProxLinear:
-    """Prox-linear steps on one objective. Keeps a preconditioner and a metric, which only affect speed."""
+    """Prox-linear steps on one objective. What it keeps from one γ to the next only affects speed."""
 
     def __init__(self, objective: Objective, settings: ProxLinear) -> None:
         self.settings, self.objective, self.n = settings, objective, objective.problem.n
-        self.relabelling, self.bilevel = objective.relabelling, Bilevel(objective)
-        self.free = ~objective.problem.frozen
-        self.given = np.asfortranarray(self.relabelling.start, dtype=self.bilevel.dtype)
-        self.rtol = settings.rtol or float(np.clip(4e-7 * self.n, 1e-4, 2e-2))
-        self.aim = settings.rtol or float(np.clip(2e-2 * (self.n / 5e4) ** 2, 1e-5, 2e-2))
-        self.metric = Metric(objective.rows, (), 1.0)
-        self.screened, self.reach = self.n // 20, 1.0
+        self.bilevel, self.free = Bilevel(objective), ~objective.problem.frozen
+        self.rtol = settings.rtol or float(np.clip(4e-7 * self.n, 1e-4, 3e-2))
+        self.aim = settings.rtol or float(np.clip(3e-2 * (self.n / 6e4) ** 2, 1e-5, 3e-2))
+        self.screened, self.daring, self.reach = self.n // 20, 4, 1.0
+        self.W: tuple[Array, ...] = ()
+        self.rho, self.oversampled = 1.0, 1.0
         self.stale, self.fresh, self.effort = True, False, Effort(settings.max_steps)
 
     def start(self) -> Solution:
         """The given labels."""
         at = self.bilevel.start()
-        self._refresh(at)
+        self._redraw(at)
         some = np.random.default_rng(0).choice(self.n, min(self.n, PROBED_ROWS), replace=False)
         probe = self.objective.rows.subset(some)
         for _ in range(self.settings.max_steps):
-            at = self.bilevel.sweep(at)
+            at = self._sweep(at)
             theta, v = self.bilevel.newton(at)
             wrong = np.linalg.norm(probe.times_zero_sum(theta - v)[0])
             if wrong <= 0.25 * self.rtol * max(np.linalg.norm(at.evidence[some]), np.sqrt(len(some))):
@@ -121,18 +128,18 @@ class PreparedProxLinear:
             bids = self._bids(at, gamma)
             gap, error = self._gap(at, bids, gamma)
             if error > CERTAIN * max(gap, self.aim) and sweeps < MOST_SWEEPS:
-                at, sweeps = self.bilevel.sweep(at), sweeps + 1
+                at, sweeps = self._sweep(at), sweeps + 1
                 self.stale |= sweeps == MOST_SWEEPS
                 continue
             gap += error
             if gap <= self.aim:
                 break
-            values.append(self._value(at, gamma))
+            values.append(at.priced(gamma))
             if len(values) > PATIENCE and values[-PATIENCE] - values[-1] <= 0.1 * self.aim * abs(values[-1]):
                 break
             if self.stale:
-                self._refresh(at)
-            moved, sweeps = self._step(at, bids, gamma), 0
+                self._redraw(at)
+            moved, sweeps = self._advance(at, bids, gamma, gap), 0
             if moved is not None:
                 at, self.fresh = moved, False
             elif self.fresh:
@@ -142,30 +149,76 @@ class PreparedProxLinear:
         self.effort.spent(enough=gap <= self.rtol)
         return self._solution(at, gamma, gap)
 
-    def _step(self, at: Point, bids: Bids, gamma: float) -> Point | None:
+    def _advance(self, at: Point, bids: Bids, gamma: float, gap: float) -> Point | None:
+        """Rehearse a few steps, then take them all at once, or part of the way; None if O_γ does not fall."""
+        stage = Rehearsal(self.bilevel, self.sample, at, self._candidates(at, bids))
+        goal, length = self._rehearsed(stage, gamma, max(0.5 * self.aim, 0.03 * gap)), 1.0
+        (image,) = stage.rows.transposed_times_zero_sum(goal.delta - stage.start.delta)
+        change = stage.change(stage.start, goal.delta, image)
+        self.screened = max(4 * stage.rows.D, 2 * len(change.rows), self.screened // 2)
+        for _ in range(LINE_SEARCHES):
+            gain = at.priced(gamma) - goal.priced(gamma)
+            if not gain > 1e-3 * self.aim * abs(at.value):
+                return None
+            if self.bilevel.uncertainty(at) > CERTAIN * gain:
+                return self._sweep(at)
+            relabelled = self.bilevel.relabelled(at, stage.everywhere(change), length)
+            reached = self._settled(self._sweep, self._performed(relabelled, goal), gain)
+            as_said = (at.priced(gamma) - reached.priced(gamma)) / gain
+            farther = 2 if as_said > 0.7 else 0.5 if as_said < 0.3 else 1
+            self.daring = int(np.clip(farther * self.daring, 1, MOST_REHEARSED))
+            self.stale |= as_said < 0.3
+            if as_said >= 0.01:
+                return reached
+            length *= 0.3
+            goal = self._settled(
+                stage.sweep, stage.sweep(self.bilevel.relabelled(stage.start, change, length)), gain
+            )
+        return None
+
+    def _rehearsed(self, stage: Rehearsal, gamma: float, tol: float) -> Point:
+        """Where some steps lead, or fewer if their gap falls below the tolerance."""
+        at = stage.start
+        for _ in range(self.daring):
+            bids = self._bids(at, gamma, stage)
+            if bids.excess.sum() <= tol * self.n * self._scale(at, gamma):
+                break
+            reached = self._step(stage, at, bids, gamma)
+            if reached is None:
+                break
+            fell, at = at.priced(gamma) - reached.priced(gamma), reached
+            if fell <= 0.1 * self.aim * abs(at.value):
+                break
+            if self.stale:
+                self._factor(SoftmaxCurvature(softmax(at.scores)))
+        return at
+
+    def _step(self, stage: Rehearsal, at: Point, bids: Bids, gamma: float) -> Point | None:
         """Minimise the model and go there, or part of the way; None if O_γ does not fall."""
         for caution in (1, 10, 100, 1000):  # where the model is too steep to be solved well
             sigma = caution * self.settings.prox * max(gamma, SMALLEST_PRICE)
-            rows, found = self._minimise_model(at, bids, sigma)
-            change = self.bilevel.change(at, rows, found.delta, found.image)
+            found = self._minimise_model(stage, at, bids, sigma)
+            change = stage.change(at, found.delta, found.image)
             slope = -float((bids.bids[change.rows] * change.moves).sum()) / self.n
             gain = at.trusted.loss - found.loss + float((at.trusted.residual * found.moved).sum()) - slope
             if gain > 1e-3 * self.aim * abs(at.value):
                 break
         else:
             return None
-        unsure = max(abs(self.bilevel.slope_error(at, change.image)), self.bilevel.uncertainty(at))
+        unsure = max(self.bilevel.slope_error(at, change.image), self.bilevel.uncertainty(at))
         if unsure > CERTAIN * gain:
-            return self.bilevel.sweep(at)
-        value, length = self._value(at, gamma), 1.0
+            return stage.sweep(at)
+        length = 1.0
         for _ in range(LINE_SEARCHES):
-            reached = self._settled(self.bilevel.relabelled(at, change, length), length * gain)
-            fell = value - self._value(reached, gamma)
-            self._calibrate(at, reached, length * found.moved)
+            reached = stage.sweep(self.bilevel.relabelled(at, change, length))
+            reached = self._settled(stage.sweep, reached, length * gain)
+            fell = at.priced(gamma) - reached.priced(gamma)
+            if self.bilevel.size(at.d_theta) <= CERTAIN * length * self.bilevel.size(change.image):
+                self._calibrate(at, reached, length * found.moved)
             as_said = fell / (length * gain)
             farther = 2 if as_said > 1.5 else 0.5 if as_said < 0.7 else 1
             self.reach = float(np.clip(farther * self.reach, 1, LONGEST_REACH))
-            self.stale |= length < 1 or as_said < 0.3
+            self.stale |= length < 1 or as_said < 0.3 or stage.cg_steps > LONG_REHEARSAL
             if as_said >= 0.01:
                 return reached
             bend = -fell - slope * length
@@ -173,15 +226,34 @@ class PreparedProxLinear:
             length = float(np.clip(shorter, 0.1 * length, 0.5 * length))
         return None
 
-    def _settled(self, at: Point, gain: float) -> Point:
+    def _settled(self, sweep: Callable[[Point], Point], at: Point, gain: float) -> Point:
         """Sweep until the value is accurate enough to judge a gain."""
         for _ in range(MOST_SWEEPS):
-            at = self.bilevel.sweep(at)
-            self.stale |= self.bilevel.is_stale
             if self.bilevel.uncertainty(at) <= CERTAIN * gain:
                 return at
+            at = sweep(at)
         self.stale = True
         return at
+
+    def _sweep(self, at: Point) -> Point:
+        """Bring learner and adjoint closer to the labels they have."""
+        stage = Rehearsal(self.bilevel, self.sample, at, np.empty(0, dtype=np.intp))
+        return self._performed(at, stage.sweep(stage.start))
+
+    def _performed(self, at: Point, goal: Point) -> Point:
+        """What all rows make of a learner and an adjoint that were rehearsed for these labels."""
+        step, v_step = goal.theta - at.theta, goal.v - at.v
+        slope, length, rounding = float((at.d_theta * step).sum()), 1.0, self.bilevel.rounding(at)
+        while True:
+            reached = self.bilevel.moved(at, length * step, length * v_step)
+            if reached.risk <= at.risk + 1e-4 * length * slope + rounding or length < SHORTEST:
+                break
+            length /= 2
+        before, left = self.bilevel.size(at.d_theta), self.bilevel.size(reached.d_theta)
+        if left > POOR * before and self.sample.rows.n < self.n and before**2 > rounding:
+            self.oversampled *= 2  # the sample is too small to rehearse with
+            self._redraw(reached)
+        return reached
 
     def _calibrate(self, old: Point, new: Point, predicted: Array) -> None:
         """Scale the metric so that it predicts how far the trusted scores moved."""
@@ -191,55 +263,43 @@ class PreparedProxLinear:
         weighted = self.bilevel.trusted_weight * P * (predicted - (P * predicted).sum(axis=1, keepdims=True))
         scale = float((weighted * predicted).sum())
         if scale > 0:
-            factor = float(np.clip(float((weighted * moved).sum()) / scale, 0.5, 2.0))
-            self.metric = replace(self.metric, rho=self.metric.rho * factor)
+            self.rho *= float(np.clip(float((weighted * moved).sum()) / scale, 0.5, 2.0))
 
-    def _minimise_model(self, at: Point, bids: Bids, sigma: float) -> tuple[Ints, ModelSolution]:
-        """Solve the model on the rows that are closest to moving, and see whether that is enough."""
+    def _minimise_model(self, stage: Rehearsal, at: Point, bids: Bids, sigma: float) -> ModelSolution:
         labels, weight = self.objective.trusted_labels, self.bilevel.trusted_weight
         loss = TrustedLoss.at(at.trusted.scores, labels, weight, self.reach)
-        x, tol = np.zeros_like(at.trusted.scores), 0.3 * np.sqrt(self.aim * abs(at.value))
-        slack, size, some = bids.slack(at.delta), self.screened, np.zeros(self.n, dtype=bool)
-        while True:
-            closest = slack <= np.partition(slack, size)[size] if size < self.n else True
-            some |= self.free & closest
-            rows = np.flatnonzero(some)
-            free_step = at.delta[rows] + bids.bids[rows] / sigma
-            model = Model(loss, self.metric.some(rows), free_step, at.delta[rows], sigma, self.n)
-            found = model.minimise(x, tol)
-            changed = found.r - at.trusted.residual
-            sample = self.bilevel.sample
-            if not (self._slack(sample.rows, sample.index, at, bids, changed) < 0)[~some[sample.index]].any():
-                break
-            slack = self._slack(self.objective.rows, slice(None), at, bids, changed)
-            missed = int((slack < 0)[~some & self.free].sum())
-            if missed == 0:
-                break
-            size, x = len(rows) + 2 * missed, found.x
-        moved = int((found.delta != at.delta[rows]).any(axis=1).sum())
-        self.screened = max(4 * self.objective.rows.D, 2 * moved)
-        return rows, found
+        metric = Metric(stage.rows, self.W, self.rho)
+        model = Model(loss, metric, at.delta + bids.bids / sigma, at.delta, sigma, self.n)
+        return model.minimise(np.zeros_like(at.trusted.scores), 0.3 * np.sqrt(self.aim * abs(at.value)))
 
-    def _slack(self, rows: Rows, index: Ints | slice, at: Point, bids: Bids, changed: Array) -> NDArray[Any]:
-        """How far rows are from moving once the slopes at the trusted items have changed."""
-        pulled = replace(self.metric, rows=rows).pull(changed)
-        delta, free = at.delta[index], self.free[index]
-        return np.where(free, Bids.of(bids.bids[index] - pulled, delta, free).slack(delta), np.inf)
+    def _candidates(self, at: Point, bids: Bids) -> Ints:
+        """The rows that are closest to moving."""
+        slack, size = np.where(self.free, bids.slack(at.delta), np.inf), self.screened
+        closest = slack <= np.partition(slack, size)[size] if size < self.n else True
+        return np.flatnonzero(self.free & closest)
 
-    def _refresh(self, at: Point) -> None:
-        """Preconditioner and metric, built anew where the learner is now."""
-        self.bilevel.refresh(at)
-        M = self.bilevel.inverse
+    def _redraw(self, at: Point) -> None:
+        """A new sample, with preconditioner and metric, for where the learner is now."""
+        curvature = SoftmaxCurvature(softmax(at.scores))
+        self.sample = self.objective.erm.sample(curvature, self.oversampled)
+        self._factor(curvature.take(self.sample.index))
+        self.fresh = True
+
+    def _factor(self, curvature: SoftmaxCurvature) -> None:
+        """Preconditioner and metric from the sample, with its curvature."""
+        M = self.bilevel.inverse = self.objective.erm.preconditioner_of(self.sample, curvature)
         if not isinstance(M, BlockPreconditioner):
-            M = self.objective.erm.metric(SoftmaxCurvature(softmax(at.scores)), self.bilevel.sample)
+            M = self.objective.erm.metric(self.sample, curvature)
         Zt = self.objective.trusted_rows.take(np.arange(self.objective.problem.m))
-        W = tuple(M.solve(Zt.T, j) for j in range(len(M.factors)))
+        self.W = tuple(M.solve(Zt.T, j) for j in range(len(M.factors)))
         # Half of the correction that the old metric had learnt is about M, half about where it was.
-        self.metric = Metric(self.objective.rows, W, float(np.sqrt(self.metric.rho)))
-        self.stale, self.fresh = False, True
+        self.rho, self.stale = float(np.sqrt(self.rho)), False
 
-    def _bids(self, at: Point, gamma: float) -> Bids:
-        return Bids.of(at.evidence + self.bilevel.dtype.type(gamma) * self.given, at.delta, self.free)
+    def _bids(self, at: Point, gamma: float, stage: Rehearsal | None = None) -> Bids:
+        given = self.bilevel.given if stage is None else stage.given
+        return Bids.of(
+            at.evidence + given.dtype.type(gamma) * given, at.delta, self.free if stage is None else True
+        )
 
     def _gap(self, at: Point, bids: Bids, gamma: float) -> tuple[float, float]:
         """The Frank-Wolfe gap, relative to the objective, and how wrong it may be, about."""
@@ -247,9 +307,8 @@ class PreparedProxLinear:
         probed = rows[:: max(1, len(rows) // PROBED_ROWS)]
         best = np.eye(self.bilevel.k)[bids.bids[probed].argmax(axis=1)]
         image = self.objective.rows.subset(probed).transposed_times(best - at.delta[probed])
-        error = abs(self.bilevel.slope_error(at, image)) * len(rows) / max(len(probed), 1)
-        scale = max(abs(self._value(at, gamma)), SATISFIED * self.objective.given_value)
-        scale = self.n * max(scale, np.finfo(float).tiny)
+        error = self.bilevel.slope_error(at, image) * len(rows) / max(len(probed), 1)
+        scale = self.n * self._scale(at, gamma)
         gap = float(bids.excess.sum(dtype=np.float64)) / scale
         if gap <= self.aim:
             error += self._overlooked(at, bids)
@@ -264,14 +323,16 @@ class PreparedProxLinear:
         (wrong,) = self.objective.rows.subset(closest).times_zero_sum(theta - v)
         return float(np.maximum(np.ptp(wrong, axis=1) - np.maximum(slack[closest], 0), 0).sum())
 
-    def _value(self, at: Point, gamma: float) -> float:
-        return at.value + gamma * (1 - float((at.delta * self.given).sum(dtype=np.float64)) / self.n)
+    def _scale(self, at: Point, gamma: float) -> float:
+        """What gaps are relative to."""
+        value = max(abs(at.priced(gamma)), SATISFIED * self.objective.given_value)
+        return max(value, float(np.finfo(float).tiny))
 
     def _solution(self, at: Point, gamma: float, gap: float) -> Solution:
         return Solution(
             gamma=gamma,
             delta=at.delta.astype(np.float64),
-            value=self._value(at, gamma),
+            value=at.priced(gamma),
             scores=at.scores.astype(np.float64),
             evidence=at.evidence.astype(np.float64),
             accuracy=gap,
