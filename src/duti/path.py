@@ -3,8 +3,8 @@
 γ⁽⁰⁾ is the largest γ at which something changes; γ⁽ᵗ⁾ = γ⁽ᵗ⁻¹⁾/2, each step warm-started at the one
 before. The path ends when the rows flagged so far exceed the budget; or, in classification, with a
 last step at γ = 0; or, in regression, at γ/2 = the noise level, because at γ = 0 the new labels
-no longer depend on the given ones. Regression goes on to the noise level whatever the budget, and
-once more to the level measured without the flagged rows: its fixes come from there.
+no longer depend on the given ones. Regression goes on to the noise level whatever the budget, measured
+without the rows that are flagged by then: its fixes come from there.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from duti.solvers.prox_linear import ProxLinear
 
 SMALLEST_GAMMA = 1e-3
 """Below this log-odds price of a flip, classification takes its last step, at γ = 0."""
+INFLATED = 0.6
+"""Where the noise level measured anew is this small, wrong labels had still counted as noise.
 
-
+Of rows with normal noise, those within the noise level have 0.66 of it: they are close by selection.
+"""
 PLAIN_ROWS = 200
 """Up to this many rows a classification is solved by plain projected gradients, to a sharper tolerance."""
 
@@ -137,10 +140,11 @@ def follow(
         if flagged.sum() > budget:
             break
     if problem.task == "regression":
-        if at.gamma > last:
+        last = min(last, last_gamma(problem, at))
+        if last < at.gamma:
             at = solver.solve(last, at)
             yield at
-        if (last := last_gamma(problem, at)) < at.gamma:
+        if (last := last_gamma(problem, at)) < INFLATED * at.gamma:
             yield solver.solve(last, at)
 
 

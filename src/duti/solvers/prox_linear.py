@@ -99,7 +99,7 @@ class PreparedProxLinear:
         self.settings, self.objective, self.n = settings, objective, objective.problem.n
         self.bilevel, self.free = Bilevel(objective), ~objective.problem.frozen
         self.rtol = settings.rtol or float(np.clip(4e-7 * self.n, 1e-4, 3e-2))
-        self.aim = settings.rtol or float(np.clip(3e-2 * (self.n / 6e4) ** 2, 1e-5, 3e-2))
+        self.aim = settings.rtol or float(np.clip(3e-2 * (self.n / 6e4) ** 4, 1e-5, 3e-2))
         self.screened, self.daring, self.reach = self.n // 20, 4, 1.0
         self.W: tuple[Array, ...] = ()
         self.rho, self.oversampled = 1.0, 1.0
@@ -157,11 +157,11 @@ class PreparedProxLinear:
         change = stage.change(stage.start, goal.delta, image)
         self.screened = max(4 * stage.rows.D, 2 * len(change.rows), self.screened // 2)
         for _ in range(LINE_SEARCHES):
-            gain = at.priced(gamma) - goal.priced(gamma)
-            if not gain > 1e-3 * self.aim * abs(at.value):
-                return None
-            if self.bilevel.uncertainty(at) > CERTAIN * gain:
+            gain, least = at.priced(gamma) - goal.priced(gamma), 0.1 * self.aim * abs(at.value)
+            if self.bilevel.uncertainty(at) > CERTAIN * max(gain, least):
                 return self._sweep(at)
+            if not gain > 0.01 * least:
+                return None
             relabelled = self.bilevel.relabelled(at, stage.everywhere(change), length)
             reached = self._settled(self._sweep, self._performed(relabelled, goal), gain)
             as_said = (at.priced(gamma) - reached.priced(gamma)) / gain
@@ -186,8 +186,8 @@ class PreparedProxLinear:
             reached = self._step(stage, at, bids, gamma)
             if reached is None:
                 break
-            fell, at = at.priced(gamma) - reached.priced(gamma), reached
-            if fell <= 0.1 * self.aim * abs(at.value):
+            moved, fell, at = reached.delta is not at.delta, at.priced(gamma) - reached.priced(gamma), reached
+            if moved and fell <= 0.1 * self.aim * abs(at.value):
                 break
             if self.stale:
                 self._factor(SoftmaxCurvature(softmax(at.scores)))
