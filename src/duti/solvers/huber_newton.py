@@ -40,9 +40,9 @@ BLOCK = 1024
 GRAM_BLOCK = 16_384
 WORST_ERROR = 1e-6
 """Fraction of η by which the evidence may be wrong after the refinements."""
-CANDIDATES = 3
+CANDIDATES = 2
 """So many rows may take part for each one that is expected to become active."""
-MISSED = 0.5
+MISSED = 0.8
 """Rows this close to the threshold join the candidates when one of the others has passed it."""
 FEWEST_CANDIDATES = 2000
 THINNED = 10
