@@ -30,7 +30,7 @@ from duti.learners.preconditioner import (
 
 Preconditioner = BlockPreconditioner | CoupledPreconditioner
 
-STALE = 8
+STALE = 6
 """Conjugate-gradient steps after which the preconditioner is built anew,"""
 STALE_SMALL, SMALL = 2, 50_000
 """or so few, where Z has at most this many entries and a new one costs no more than a few products."""
