@@ -24,6 +24,7 @@ from hypothesis.extra import numpy as hnp
 
 import duti
 from duti import DutiError, Findings, KernelLogistic, KernelRidge, Logistic, ProblemError, Ridge, Status, Step
+from duti.findings import scored
 from duti.storage import FORMAT
 
 COLUMNS = ["row", "rank", "given_label", "suggested_label", "label_quality", "first_step", "deviation"]
@@ -371,7 +372,7 @@ def test_a_file_with_a_bad_member_is_refused(changes: dict[str, bytes | None], t
         {"status": "HAPPY"},
         {"learner": {"name": "Forest"}},
         {"learner": {"name": "Ridge", "trees": 3}},
-        {"learner": None},
+        {"learner": {"name": "Oracle"}},
         {"dtypes": {}},
         {"dtypes": {"ranking": "nonsense"}},
         {"notes": None},
@@ -464,3 +465,13 @@ def test_a_new_file_can_be_read_by_whom_the_system_says(tmp_path: Path) -> None:
     (tmp_path / "ordinary").write_bytes(b"")
     nothing_to_fix().save(tmp_path / "findings.duti")
     assert (tmp_path / "findings.duti").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+
+
+def test_findings_without_a_learner_come_back(tmp_path: Path) -> None:
+    problem = duti.Problem([[0.0], [0.5], [1.0]], ["a", "b", "b"], [[0.4]], ["a"])
+    found = scored(problem, np.array([0.1, 0.9, 0.2]), np.array([0, 0, 1]), np.array([False, True, False]))
+    found.save(tmp_path / "scored.duti")
+    back = duti.load(tmp_path / "scored.duti")
+    assert back.learner is None
+    assert back.status is duti.Status.SCORED
+    np.testing.assert_array_equal(back.ranking, found.ranking)

@@ -60,7 +60,7 @@ class _DebuggedLearner(BaseEstimator):
             findings = Duti(learner, self.budget, random_state=self.random_state).rank(problem)
             if findings.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt  # half a repair is no model, and a grid search must stop too
-            learner, labels = findings.learner, findings.corrected_labels()
+            learner, labels = findings.learner or learner, findings.corrected_labels()
         self.model_ = train(learner, rows, *self._encoded(labels), self.random_state)
         self.findings_, self.learner_ = findings, learner
         return self

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from duti.arrays import Array, Ints, Labels, Mask
+from duti.arrays import Array, Ints, Labels, Mask, Targets
 from duti.errors import ProblemError
 from duti.learners import Learner
 from duti.path import Status, Step
@@ -36,23 +36,23 @@ class Findings:
     label_quality: Array
     """In [0, 1], low = suspicious; by the paper's recipe an order, not a probability."""
     path: tuple[Step, ...]
-    """The steps behind the ranking."""
+    """The steps behind the ranking; none if it comes from a score."""
     status: Status
     """How the path ended, in a sentence."""
     notes: tuple[str, ...]
     """What is odd about the input or worth knowing about the run."""
     budget: int
     gamma_max: float
-    """γ⁽⁰⁾: the price of a change at and above which no label changes."""
-    learner: Learner
-    """The learner as used, tuned hyperparameters included."""
+    """γ⁽⁰⁾: the price of a change at and above which no label changes; 0 without a path."""
+    learner: Learner | None
+    """The learner as used, tuned hyperparameters included; None if a detector has none."""
     given_labels: Labels
     verified: Mask
     """Rows whose label was verified; they are ranked last."""
     first_step: Ints
     """The step that first flagged a row, counted from 1; 0 if none did."""
     deviation: Array
-    """How far δ moved the row at that step."""
+    """How far δ moved the row at that step; or the score of a detector without a path."""
     row_ids: Labels
     """The frame's own index if there was one, else positions."""
     frame_library: str | None
@@ -110,10 +110,74 @@ def collect(
     problem: Problem, learner: Learner, tally: Tally, *, budget: int, status: Status, notes: tuple[str, ...]
 ) -> Findings:
     """The findings of a path."""
-    ranking, n = tally.ranking(), problem.n
-    flagged = ranking[: min(tally.flagged, budget)]
+    return _findings(
+        problem,
+        tally.ranking(),
+        tally.fixes,
+        number_flagged=tally.flagged,
+        budget=budget,
+        notes=notes,
+        path=tuple(tally.steps),
+        status=status,
+        gamma_max=tally.gamma_max,
+        learner=learner,
+        first_step=tally.first_step,
+        deviation=tally.deviation,
+    )
+
+
+def scored(
+    problem: Problem,
+    score: Array,
+    fixes: Targets,
+    flagged: Mask,
+    *,
+    budget: int | None = None,
+    learner: Learner | None = None,
+    notes: tuple[str, ...] = (),
+) -> Findings:
+    """The findings of a detector that gives every row a score, the higher the more suspicious.
+
+    Flagged rows come before the others, verified rows last; `fixes` are codes or values, as in `problem.y`.
+
+    >>> problem = Problem([[0.0], [0.5], [1.0]], ["a", "b", "b"], [[0.4]], ["a"])
+    >>> found = scored(
+    ...     problem, np.array([0.1, 0.9, 0.2]), np.array([0, 0, 1]), np.array([False, True, False])
+    ... )
+    >>> found.ranking, found.suggested_labels.tolist()
+    (array([1, 2, 0]), ['a', 'a', 'b'])
+    """
+    flagged = flagged & ~problem.frozen
+    return _findings(
+        problem,
+        np.lexsort((-score, ~flagged, problem.frozen)),
+        fixes,
+        number_flagged=int(flagged.sum()),
+        budget=problem.budget(budget),
+        notes=notes,
+        path=(),
+        status=Status.SCORED,
+        gamma_max=0.0,
+        learner=learner,
+        first_step=flagged.astype(np.int64),
+        deviation=np.asarray(score, dtype=np.float64),
+    )
+
+
+def _findings(
+    problem: Problem,
+    ranking: Ints,
+    fixes: Targets,
+    *,
+    number_flagged: int,
+    budget: int,
+    notes: tuple[str, ...],
+    **found: Any,
+) -> Findings:
+    """What every detector's findings have in common."""
+    flagged, n = ranking[: min(number_flagged, budget)], problem.n
     suggested = problem.decode(problem.y).astype(problem.given.dtype)
-    suggested[flagged] = problem.decode(tally.fixes[flagged])
+    suggested[flagged] = problem.decode(fixes[flagged])
     quality = np.empty(n)
     quality[ranking] = np.arange(n) / (n - 1)
     quality[problem.frozen] = 1.0
@@ -122,16 +186,11 @@ def collect(
         flagged=flagged,
         suggested_labels=suggested,
         label_quality=quality,
-        path=tuple(tally.steps),
-        status=status,
         notes=(*problem.notes, *notes),
         budget=budget,
-        gamma_max=tally.gamma_max,
-        learner=learner,
         given_labels=problem.given,
         verified=problem.frozen,
-        first_step=tally.first_step,
-        deviation=tally.deviation,
         row_ids=problem.row_ids,
         frame_library=problem.frame_library,
+        **found,
     )

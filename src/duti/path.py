@@ -47,6 +47,7 @@ class Status(StrEnum):
         "Not converged: at least one step stopped before it was optimal, so ranks and fixes are "
         "approximate; try a larger ridge or a smaller confidence."
     )
+    SCORED = "Scored: the rows are ranked by a score of their own; no label was changed to find out."
     INTERRUPTED = "Interrupted: only the steps done so far are here; run again for the rest."
 
 

@@ -128,11 +128,13 @@ def _fields(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> dict[str,
         "path": _steps(_table(archive.read("path.arrow"))),
         "status": Status[fields["status"]],
         "notes": tuple(fields["notes"]),
-        "learner": LEARNERS[learner.pop("name")](**learner),
+        "learner": learner and LEARNERS[learner.pop("name")](**learner),
     }
 
 
-def _learner_fields(learner: Any) -> dict[str, Any]:
+def _learner_fields(learner: Any) -> dict[str, Any] | None:
+    if learner is None:
+        return None
     name = type(learner).__name__
     if LEARNERS.get(name) is not type(learner):
         raise DutiError(
