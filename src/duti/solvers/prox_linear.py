@@ -135,7 +135,8 @@ class PreparedProxLinear:
             if gap <= self.aim:
                 break
             values.append(at.priced(gamma))
-            if len(values) > PATIENCE and values[-PATIENCE] - values[-1] <= 0.1 * self.aim * abs(values[-1]):
+            worth = 0.1 * (self.rtol if gap <= self.rtol else self.aim) * abs(values[-1])
+            if len(values) > PATIENCE and values[-PATIENCE] - values[-1] <= worth:
                 break
             if self.stale:
                 self._redraw(at)
@@ -179,7 +180,7 @@ class PreparedProxLinear:
     def _rehearsed(self, stage: Rehearsal, gamma: float, tol: float) -> Point:
         """Where some steps lead, or fewer if their gap falls below the tolerance."""
         at = stage.start
-        for _ in range(self.daring):
+        for _ in range(min(self.daring, self.effort.steps)):
             bids = self._bids(at, gamma, stage)
             if bids.excess.sum() <= tol * self.n * self._scale(at, gamma):
                 break
