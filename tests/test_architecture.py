@@ -32,10 +32,14 @@ ORDER = [
     "storage",
     "findings",
     "detector",
+    "baselines",
     "estimators",
     "metrics",
     "datasets",
+    "experiments",
     "demo",
+    "cli",
+    "__main__",
 ]
 
 

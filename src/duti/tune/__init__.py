@@ -46,6 +46,8 @@ class Trial:
 
     learner: Learner
     loss: float
+    error: float = 0.0
+    """The standard error of that mean."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,20 @@ class Tuning:
 
     best: Learner
     trials: tuple[Trial, ...] = ()
+    share: float = 1.0
+    """The fraction of the rows that it was tuned on: a chosen ridge is scaled by it."""
+
+    @property
+    def simplest(self) -> Learner:
+        """The most regularised learner within one standard error of the best.
+
+        Wrong labels that are alike look learnable: the best fit of the labels as given bends to them.
+        """
+        if not self.trials:
+            return self.best
+        best = min(self.trials, key=lambda trial: trial.loss)
+        near = [trial.learner for trial in self.trials if trial.loss <= best.loss + best.error]
+        return _rescaled(max(near, key=_regularisation), self.share)
 
 
 def tune(
@@ -91,10 +107,20 @@ def tune(
     for trial in trials:  # from the most regularised to the least
         if trial.loss < best.loss * (1 - TIE):
             best = trial
-    chosen = best.learner
-    if learner.ridge is None and chosen.ridge is not None:
-        chosen = chosen.with_(ridge=max(share * chosen.ridge, min(RIDGES)))
-    return Tuning(chosen, tuple(trials))
+    share = share if learner.ridge is None else 1.0
+    return Tuning(_rescaled(best.learner, share), tuple(trials), share)
+
+
+def _rescaled(learner: Learner, share: float) -> Learner:
+    """The learner for all rows, if it was tuned on a share of them."""
+    if share == 1 or learner.ridge is None:
+        return learner
+    return learner.with_(ridge=max(share * learner.ridge, min(RIDGES)))
+
+
+def _regularisation(learner: Learner) -> tuple[float, float]:
+    """Larger for learners that bend less."""
+    return learner.ridge or 0.0, getattr(learner, "bandwidth", None) or 0.0
 
 
 def sample_rows(y: Targets, k: int, rng: np.random.Generator) -> Ints:
@@ -160,5 +186,7 @@ def _trials(
     columns = Columns(orthogonal(learner.features().fit(X, rng)(X)), intercept=learner.intercept)
     ridges = RIDGES if learner.ridge is None else (learner.ridge,)
     held_out = squared_errors if targets.ndim == 1 else log_losses
-    for ridge, loss in zip(ridges, held_out(columns, targets, folds, ridges), strict=True):
-        yield Trial(learner.with_(ridge=ridge), loss)
+    for ridge, losses in zip(ridges, held_out(columns, targets, folds, ridges), strict=True):
+        number = max(len(losses), 1)
+        mean = float(losses.sum()) / number
+        yield Trial(learner.with_(ridge=ridge), mean, float(np.linalg.norm(losses - mean)) / number)

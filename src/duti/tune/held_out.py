@@ -19,8 +19,8 @@ CG_STEPS, CG_RTOL = 200, 0.3
 
 def squared_errors(
     columns: Columns, targets: Array, folds: Ints, ridges: tuple[float, ...]
-) -> Iterator[float]:
-    """Mean held-out squared error for each ridge, without training once for each fold.
+) -> Iterator[Array]:
+    """Held-out squared errors of the rows for each ridge, without training once for each fold.
 
     With the hat matrix S of all rows, the residuals of rows F when they are left out are
     (I − S_FF)⁻¹ (y − Sy)_F.
@@ -28,25 +28,25 @@ def squared_errors(
     Z, Zy = columns.Z, targets @ columns.Z
     members = [np.flatnonzero(folds == fold) for fold in range(folds.max() + 1)]
     for ridge in ridges:
-        total = 0.0
+        errors = []
         for F in members:
             # The learner that does not see F averages over n − |F| rows: its penalty is (n − |F|)λ.
             penalty = columns.penalty((len(Z) - len(F)) * ridge, Z.shape[1])
             hat = columns.inverse(1.0, penalty)(Z[F])
             left_out = solve(np.eye(len(F)) - hat @ Z[F].T, targets[F] - hat @ Zy, assume_a="pos")
-            total += float(left_out @ left_out)
-        yield total / len(Z)
+            errors.append(left_out**2)
+        yield np.concatenate(errors)
 
 
-def log_losses(columns: Columns, targets: Array, folds: Ints, ridges: tuple[float, ...]) -> Iterator[float]:
-    """Mean held-out log loss for each ridge, warm-started from the one before."""
+def log_losses(columns: Columns, targets: Array, folds: Ints, ridges: tuple[float, ...]) -> Iterator[Array]:
+    """Held-out log losses of the rows for each ridge, warm-started from the one before."""
     fits = FoldFits(columns, targets, folds)
     theta = np.zeros((targets.shape[1], fits.K, 0))
     for ridge in ridges:
         D = columns.number_kept(ridge)
         theta = np.pad(theta, ((0, 0), (0, 0), (D - theta.shape[2], 0)))
         theta, scores = fits.fit(theta, columns.penalty(ridge, D))
-        yield fits.held_out_loss(scores)
+        yield fits.held_out_losses(scores)
 
 
 class FoldFits:
@@ -86,10 +86,9 @@ class FoldFits:
                 break
         return theta, scores
 
-    def held_out_loss(self, scores: Array) -> float:
-        """Mean loss of the rows in the fold that did not train on them."""
-        losses = self.loss.values(scores[self.held], self.labels[self.held])
-        return float(losses.sum()) / max(len(losses), 1)
+    def held_out_losses(self, scores: Array) -> Array:
+        """Losses of the rows in the fold that did not train on them."""
+        return self.loss.values(scores[self.held], self.labels[self.held])
 
     def _newton_step(self, curvature: Curvature, gradient: Array, penalty: Array) -> Array:
         """−H⁻¹ gradient by conjugate gradients, preconditioned as if all rows had the same curvature."""
