@@ -19,7 +19,6 @@ from duti.features.rows import Rows, with_last_column
 from duti.learners.losses import Curvature, Loss, SoftmaxCurvature
 from duti.learners.preconditioner import (
     COUPLED_FEATURES,
-    COUPLED_FEATURES_FEW_ROWS,
     BlockPreconditioner,
     CoupledPreconditioner,
     Sample,
@@ -114,9 +113,7 @@ class ERM:
     def _coupled(self) -> bool:
         """Whether the Hessian is factored whole: for two classes there is but one block."""
         k = self.shape[1] if len(self.shape) > 1 else 2
-        unknowns = self.rows.D * (k - 1)
-        most = COUPLED_FEATURES_FEW_ROWS if unknowns > self.rows.n else COUPLED_FEATURES
-        return k > 2 and unknowns <= most
+        return k > 2 and self.rows.D * (k - 1) <= COUPLED_FEATURES
 
     def solve(
         self, curvature: Curvature, B: Array, M: Preconditioner, rtol: float, start: Array

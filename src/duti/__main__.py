@@ -1,0 +1,5 @@
+"""`python -m duti` is the command `duti`."""
+
+from duti.cli import main
+
+main()

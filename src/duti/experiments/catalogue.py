@@ -1,0 +1,86 @@
+"""The experiments of the paper, as its text describes them."""
+
+from __future__ import annotations
+
+from duti.datasets import (
+    adult_income,
+    digits,
+    german_loan,
+    harry_potter,
+    high_bayes_error,
+    poor_extrapolation,
+    sine,
+    underfitting,
+)
+from duti.experiments.contenders import cautious, coarse, first_order, oracle, paper, peers
+from duti.experiments.experiment import Draw, Experiment
+from duti.learners import KernelLogistic, KernelRidge, Learner, Logistic
+
+POTTER = KernelLogistic(bandwidth=0.5, ridge=2e-3)
+SINE = KernelRidge(bandwidth=0.7, ridge=3.8e-6)
+WIDE, NARROW = KernelLogistic(bandwidth=1.0, ridge=1e-3), KernelLogistic(bandwidth=0.1, ridge=1e-6)
+AUTHORS = "the authors' learner"
+
+
+def _limit(name: str, title: str, draw: Draw, learner: Learner) -> Experiment:
+    contenders = paper(learner, "the learner of the example")[:1]
+    return Experiment(name, title, draw, contenders, "figure 5", runs=1)
+
+
+ALL = (
+    Experiment(
+        "harry-potter",
+        "Harry Potter: hiring that discriminates against low heritage",
+        harry_potter,
+        (*paper(POTTER, AUTHORS), oracle(), *peers(POTTER, setting=AUTHORS)),
+        "figures 1 and 2",
+        runs=100,
+        published="harry_potter",
+        shown=12,
+    ),
+    Experiment(
+        "german",
+        "German Loan: young applicants judged by another standard",
+        german_loan,
+        (*paper(None), cautious(), oracle(), *peers(None)),
+        "figure 3 (a)",
+        runs=20,
+        published="german_loan",
+    ),
+    Experiment(
+        "adult",
+        "Adult Income: women judged by another standard",
+        adult_income,
+        (*paper(None), cautious(), oracle(), *peers(None)),
+        "figure 3 (b)",
+        runs=10,
+        published="adult_income",
+    ),
+    Experiment(
+        "digits",
+        "Digits: labels by an annotator with poor eyesight",
+        digits,
+        (*coarse(least_ridge=1e-4, rtol=1e-2), *first_order(None), *peers(None)),
+        "figure 3 (c, d) and table 1",
+        runs=10,
+        published="digits",
+        shown=200,
+    ),
+    Experiment(
+        "sine",
+        "A sine whose second peak is flipped",
+        sine,
+        (*paper(SINE, AUTHORS), *peers(SINE, regression=True, setting=AUTHORS)),
+        "figure 4",
+        runs=100,
+        published="sine_regression",
+        shown=25,
+    ),
+    _limit("underfitting", "No bugs: the learner underfits", underfitting, Logistic(ridge=1e-3)),
+    _limit("extrapolation", "No bugs: the learner extrapolates poorly", poor_extrapolation, WIDE),
+    _limit("bayes-error", "No bugs: the labels are noisy by nature", high_bayes_error, NARROW),
+)
+BY_NAME = {experiment.name: experiment for experiment in ALL}
+LIMITS = tuple(experiment.name for experiment in ALL if experiment.figure == "figure 5")
+GROUPS = {**{name: (name,) for name in BY_NAME if name not in LIMITS}, "limits": LIMITS}
+"""What a reader asks for: one experiment, or the three limits together."""
