@@ -10,7 +10,14 @@ import numpy as np
 from duti.experiments.experiment import Experiment
 from duti.experiments.summary import fixes_by_flags, flagged_point, mean_curve, published
 
-OWN = {"DUTI": "#c8102e", "INF": "#2f6fb0", "NN": "#3a8a4d", "LND": "#7a4fa3", "DUTI, cautious": "#e8862e"}
+OWN = {
+    "DUTI": "#c8102e",
+    "INF": "#2f6fb0",
+    "NN": "#3a8a4d",
+    "LND": "#7a4fa3",
+    "DUTI, cautious": "#e8862e",
+    "DUTI, narrow": "#8b1a2b",
+}
 PEERS = ("#8c8c8c", "#a3781f", "#4a9ba8", "#b05a86", "#5c6b2f")
 CLASSES = ("#2f6fb0", "#e8862e")
 SURE = 2.0
@@ -156,9 +163,9 @@ def fixes(found: dict[str, Any]) -> Any:
 def digits_table(found: dict[str, Any]) -> Any:
     """Table 1: images with wrong labels, and what each detector suggests; – for a bug that it missed."""
     run, scene = found["runs"][0], found["scene"]
-    detectors = [name for name in ("DUTI", "DUTI, cautious", "INF", "NN") if name in found["settings"]]
+    detectors = [name for name in ("DUTI", "DUTI, narrow", "INF", "NN") if name in found["settings"]]
     rows = scene["rows"]
-    figure, axes = _axes(len(rows), height=2.6, width=0.85, across=len(rows))
+    figure, axes = _axes(len(rows), height=1.9, width=0.95, across=len(rows))
     for axis, row, image in zip(axes, rows, scene["images"], strict=True):
         axis.imshow(np.array(image).reshape(28, 28), cmap="gray_r")
         axis.axis("off")
