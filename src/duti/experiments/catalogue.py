@@ -39,6 +39,13 @@ ALL = (
         runs=100,
         published="harry_potter",
         shown=12,
+        remarks=(
+            "NN and LND do better here than published. NN ranks the rows that agree with their "
+            "trusted neighbour too, which the paper's may not. For LND the paper does not say which "
+            "kernel width it used; ours is the median distance to the tenth neighbour, and its "
+            "optimum is exact. With a width of 0.2 its average precision is 0.82 on seeds 0 to 9. LND "
+            "is told the numbers of bugs, which nobody knows in practice.",
+        ),
     ),
     Experiment(
         "german",
@@ -48,6 +55,12 @@ ALL = (
         "figure 3 (a)",
         runs=20,
         published="german_loan",
+        remarks=(
+            "The paper's recipe tunes the learner on labels of which more than a quarter are wrong, "
+            "and its area is below the published one. A simpler learner and less confidence, chosen "
+            "on seeds from 100 on, do better. Cross-validated scores find these bugs as well: they "
+            "are not systematic in the features that are left once age is removed.",
+        ),
     ),
     Experiment(
         "adult",
@@ -57,6 +70,12 @@ ALL = (
         "figure 3 (b)",
         runs=10,
         published="adult_income",
+        remarks=(
+            "The paper has 218 bugs, we have about 133: no reading of its text gave more than 182 "
+            "with a tuned f*. Removing marital status as well gives 162, codes instead of columns of "
+            "zeros and ones 166 to 183, groups balanced by label 202; an f* that says '<=50K' to "
+            "nearly everyone gives 214 to 220. What the authors did is not known.",
+        ),
     ),
     Experiment(
         "digits",
@@ -67,6 +86,13 @@ ALL = (
         runs=10,
         published="digits",
         shown=200,
+        remarks=(
+            "MATLAB's images are not to be had: these are glyphs of 21 fonts under random affine "
+            "maps, and the blur is such that a third of the labels is wrong. Cross-validation on "
+            "those labels chooses a learner that almost interpolates. 'DUTI, narrow' has a kernel "
+            "half as wide as the median distance between images and a fixed ridge, chosen on seeds "
+            "100 and 101.",
+        ),
     ),
     Experiment(
         "sine",
@@ -77,6 +103,11 @@ ALL = (
         runs=100,
         published="sine_regression",
         shown=25,
+        remarks=(
+            "DUTI, INF and NN are all above their published areas; why is not known. Rows that DUTI "
+            "never flags are ranked by their margin here, where the published curve ends in a "
+            "straight line.",
+        ),
     ),
     _limit("underfitting", "No bugs: the learner underfits", underfitting, Logistic(ridge=1e-3)),
     _limit("extrapolation", "No bugs: the learner extrapolates poorly", poor_extrapolation, WIDE),
