@@ -35,7 +35,7 @@ def squared_errors(
             hat = columns.inverse(1.0, penalty)(Z[F])
             left_out = solve(np.eye(len(F)) - hat @ Z[F].T, targets[F] - hat @ Zy, assume_a="pos")
             errors.append(left_out**2)
-        yield np.concatenate(errors)
+        yield np.concatenate([np.empty(0), *errors])
 
 
 def log_losses(columns: Columns, targets: Array, folds: Ints, ridges: tuple[float, ...]) -> Iterator[Array]:
