@@ -124,15 +124,15 @@ class PreparedProxLinear:
         assert isinstance(previous.warm, Point)
         at, gap, sweeps = previous.warm, np.inf, 0
         values: list[float] = []
-        for _ in range(self.effort.steps):
+        for left in reversed(range(self.effort.steps + 1)):
             bids = self._bids(at, gamma)
             gap, error = self._gap(at, bids, gamma)
-            if error > CERTAIN * max(gap, self.aim) and sweeps < MOST_SWEEPS:
+            if left and error > CERTAIN * max(gap, self.aim) and sweeps < MOST_SWEEPS:
                 at, sweeps = self._sweep(at), sweeps + 1
                 self.stale |= sweeps == MOST_SWEEPS
                 continue
             gap += error
-            if gap <= self.aim:
+            if gap <= self.aim or not left:  # the gap that is stated is always that of the labels returned
                 break
             values.append(at.priced(gamma))
             worth = 0.1 * (self.rtol if gap <= self.rtol else self.aim) * abs(values[-1])
