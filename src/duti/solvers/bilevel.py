@@ -22,8 +22,11 @@ from numpy.typing import NDArray
 
 from duti.arrays import Array, Ints
 from duti.features.rows import with_last_column
-from duti.learners.losses import softmax
+from duti.learners.losses import SoftmaxCurvature, softmax
 from duti.objective import Objective
+
+PROBED_ROWS = 1000
+"""Rows on which the accuracy of learner and adjoint is estimated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,8 @@ class Bilevel:
         self.trusted_weight = (problem.confidence / problem.m)[:, None]
         self.given = np.asfortranarray(objective.relabelling.start, dtype=self.dtype)
         self.inverse = objective.given_fit.preconditioner
+        self.probed = np.random.default_rng(0).choice(self.n, min(self.n, PROBED_ROWS), replace=False)
+        self.probe = objective.rows.subset(self.probed)
 
     def start(self) -> Point:
         """The given labels with their learner, and no adjoint yet."""
@@ -173,14 +178,21 @@ class Bilevel:
             value=trusted.loss + loss - float((v * d_theta).sum()),
         )
 
-    def newton(self, at: Point) -> tuple[Array, Array]:
-        """How wrong θ and v are, about."""
-        return self.inverse(at.d_theta), self.inverse(-at.d_v)
+    def tilt(self, at: Point) -> Array:
+        """How wrong θ − v is, about: how the evidence, and with it every slope of O, tilts."""
+        return self.inverse(at.d_theta + at.d_v)
 
-    def slope_error(self, at: Point, image: Array) -> float:
-        """How wrong the slope of O along a change with this image is, about, because θ and v are."""
-        theta, v = self.newton(at)
-        return abs(float(((theta - v) * image).sum()))
+    def bent_tilt(self, at: Point) -> Array:
+        """The same for a point of all rows, with v's own system as it will be at the better θ.
+
+        Its matrix and its right side depend on θ, which matters wherever v is large.
+        """
+        step, s, u = -self.inverse(at.d_theta), at.scores[self.probed], at.adjoint_scores[self.probed]
+        (moved,) = self.probe.times_zero_sum(step)
+        now, then = (SoftmaxCurvature(softmax(scores)).times(u) for scores in (s, s + moved))
+        (bent,) = self.probe.transposed_times_zero_sum(then - now)
+        d_v = self.trusted(at.theta + step).right - at.Hv - bent / len(self.probed)
+        return -step + self.inverse(d_v)
 
     def uncertainty(self, at: Point) -> float:
         """How wrong the value is, at most about: ‖d_v + d_θ‖ ‖d_θ‖ in the norm of H⁻¹."""

@@ -25,13 +25,11 @@ from duti.learners.losses import SoftmaxCurvature, softmax
 from duti.learners.preconditioner import BlockPreconditioner
 from duti.objective import Objective
 from duti.solvers import Effort, Solution
-from duti.solvers.bilevel import Bilevel, Point
+from duti.solvers.bilevel import PROBED_ROWS, Bilevel, Point
 from duti.solvers.frank_wolfe import SATISFIED
 from duti.solvers.rehearsal import SHORTEST, Rehearsal
 from duti.solvers.trusted_model import Metric, Model, ModelSolution, TrustedLoss
 
-PROBED_ROWS = 1000
-"""Rows on which the accuracy of the evidence is estimated."""
 CERTAIN = 0.3
 """How wrong a gain, a slope or a gap may be, as a fraction of itself, when something is decided by it."""
 SMALLEST_PRICE = 0.1
@@ -109,13 +107,11 @@ class PreparedProxLinear:
         """The given labels."""
         at = self.bilevel.start()
         self._redraw(at)
-        some = np.random.default_rng(0).choice(self.n, min(self.n, PROBED_ROWS), replace=False)
-        probe = self.objective.rows.subset(some)
+        probed, probe = self.bilevel.probed, self.bilevel.probe
         for _ in range(self.settings.max_steps):
             at = self._sweep(at)
-            theta, v = self.bilevel.newton(at)
-            wrong = np.linalg.norm(probe.times_zero_sum(theta - v)[0])
-            if wrong <= 0.25 * self.rtol * max(np.linalg.norm(at.evidence[some]), np.sqrt(len(some))):
+            wrong = np.linalg.norm(probe.times_zero_sum(self.bilevel.bent_tilt(at))[0])
+            if wrong <= 0.25 * self.rtol * max(np.linalg.norm(at.evidence[probed]), np.sqrt(len(probed))):
                 break
         return self._solution(at, 0.0, np.inf)
 
@@ -206,7 +202,8 @@ class PreparedProxLinear:
                 break
         else:
             return None
-        unsure = max(self.bilevel.slope_error(at, change.image), self.bilevel.uncertainty(at))
+        slope_error = abs(float((self.bilevel.tilt(at) * change.image).sum()))
+        unsure = max(slope_error, self.bilevel.uncertainty(at))
         if unsure > CERTAIN * gain:
             return stage.sweep(at)
         length = 1.0
@@ -308,20 +305,20 @@ class PreparedProxLinear:
         probed = rows[:: max(1, len(rows) // PROBED_ROWS)]
         best = np.eye(self.bilevel.k)[bids.bids[probed].argmax(axis=1)]
         image = self.objective.rows.subset(probed).transposed_times(best - at.delta[probed])
-        error = self.bilevel.slope_error(at, image) * len(rows) / max(len(probed), 1)
+        tilt = self.bilevel.bent_tilt(at)
+        error = abs(float((tilt * image).sum())) * len(rows) / max(len(probed), 1)
         scale = self.n * self._scale(at, gamma)
         gap = float(bids.excess.sum(dtype=np.float64)) / scale
         if gap <= self.aim:
-            error += self._overlooked(at, bids)
+            error += self._overlooked(at, bids, tilt)
         return gap, error / scale
 
-    def _overlooked(self, at: Point, bids: Bids) -> float:
+    def _overlooked(self, at: Point, bids: Bids, tilt: Array) -> float:
         """What rows that seem content may yet bid, about, because the evidence is not exact."""
         slack = np.where(self.free & (bids.excess <= 0), bids.slack(at.delta), np.inf)
         size = min(PROBED_ROWS, self.n)
         closest = np.argpartition(slack, size - 1)[:size]
-        theta, v = self.bilevel.newton(at)
-        (wrong,) = self.objective.rows.subset(closest).times_zero_sum(theta - v)
+        (wrong,) = self.objective.rows.subset(closest).times_zero_sum(tilt)
         return float(np.maximum(np.ptp(wrong, axis=1) - np.maximum(slack[closest], 0), 0).sum())
 
     def _scale(self, at: Point, gamma: float) -> float:
