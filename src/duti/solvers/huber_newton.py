@@ -23,7 +23,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
 from duti.arrays import Array, Ints, Mask
@@ -31,13 +30,11 @@ from duti.errors import LearnerError
 from duti.features.rows import Rows
 from duti.objective import Objective
 from duti.solvers import Solution
+from duti.solvers.active_rows import ActiveRows, Candidates, Step
 from duti.solvers.homotopy import Target, homotopy
 
 MOST_FEATURES = 10_000
 REFINEMENTS = 5
-BLOCK = 1024
-"""Rows that are gathered and multiplied at once."""
-GRAM_BLOCK = 16_384
 WORST_ERROR = 1e-6
 """Fraction of η by which the evidence may be wrong after the refinements."""
 CANDIDATES = 2
@@ -110,7 +107,7 @@ class PreparedHuberNewton:
         self.trusted, self.penalty, self.n = trusted, penalty, rows.n
         self.Zt, self.yt, self.weight = trusted.Z, trusted.y, self.n * trusted.share
         self.M = self.n * penalty
-        self.H = gram(rows)
+        self.H = rows.gram()
         self.Zy = rows.transposed_times(self.y)
         self.G = _factor(self.H + np.diag(self.M))
         G2 = _factor(self.H + 2 * np.diag(self.M))
@@ -182,28 +179,27 @@ class PreparedHuberNewton:
         likely[_largest(abs(at.evidence - self.y), min(max(count, FEWEST_CANDIDATES), self.n))] = True
         return likely
 
-    def _among(self, rows: Mask, at: Solution, step: _Step | None) -> _Step:
+    def _among(self, rows: Mask, at: Solution, step: Step | None) -> Step:
         """A solution as a step with these rows, or all, as candidates; a step that there is already grows."""
         if step is not None:
             rows[step.active.among.index] = True
         if 2 * np.count_nonzero(rows) >= self.n:
-            if isinstance(at.warm, _Step):
+            if isinstance(at.warm, Step):
                 return at.warm
-            return self._first(at, _Candidates(self.rows, self.y, self.free, np.arange(self.n), self.rows))
+            return self._first(at, Candidates.all_of(self.rows, self.y, self.free))
         if step is None:
-            nothing = _Candidates(self.rows, self.y, self.free, np.arange(0), self.rows.subset(np.arange(0)))
-            return self._first(at, nothing.grown(np.flatnonzero(rows)))
+            return self._first(at, Candidates.some_of(self.rows, self.y, self.free, np.flatnonzero(rows)))
         rows[step.active.among.index] = False
         return step.grown(np.flatnonzero(rows))
 
-    def _first(self, at: Solution, among: _Candidates) -> _Step:
+    def _first(self, at: Solution, among: Candidates) -> Step:
         delta = at.delta[among.index]
         reached = at.gamma / 2 if at.gamma else self._given.eta_max
-        active = _ActiveRows.none(among).moved(np.sign(delta))
+        active = ActiveRows.none(among).moved(np.sign(delta))
         Zy = self.Zy + among.rows.transposed_times(delta)
-        return _Step(reached, reached if at.converged or not delta.any() else np.inf, active, delta, Zy)
+        return Step(reached, reached if at.converged or not delta.any() else np.inf, active, delta, Zy)
 
-    def _batch(self, gammas: list[float], step: _Step, share: int) -> Iterator[_Step]:
+    def _batch(self, gammas: list[float], step: Step, share: int) -> Iterator[Step]:
         """Steps on the candidates alone, until more than their share is active."""
         for gamma in gammas:
             step = self._step(gamma / 2, step)
@@ -211,7 +207,7 @@ class PreparedHuberNewton:
             if step.active.count > share or step.active.among.everything:
                 return
 
-    def _checked(self, steps: list[_Step]) -> tuple[list[Solution], Mask]:
+    def _checked(self, steps: list[Step]) -> tuple[list[Solution], Mask]:
         """The steps as solutions, up to the first that misses a row; and the rows that it misses."""
         among, solutions = steps[0].active.among, list[Solution]()
         w, h = self._refit(np.column_stack([step.Zy for step in steps]))
@@ -230,7 +226,7 @@ class PreparedHuberNewton:
             solutions.append(replace(found, warm=step) if among.everything else found)
         return solutions, np.zeros(self.n, dtype=bool)
 
-    def _step(self, eta: float, at: _Step) -> _Step:
+    def _step(self, eta: float, at: Step) -> Step:
         """δ on the candidates at η; where Newton fails, by way of larger η, then one event at a time.
 
         The last δ that was found, if there is no way.
@@ -253,7 +249,7 @@ class PreparedHuberNewton:
                 return at
         return replace(at, eta=eta)
 
-    def _from_small_confidence(self, eta: float, at: _Step) -> _Step:
+    def _from_small_confidence(self, eta: float, at: Step) -> Step:
         """The active rows for smaller confidence: a start for a single η far below the largest."""
         active = at.active
         for factor in SMALLER_CONFIDENCE:
@@ -265,7 +261,7 @@ class PreparedHuberNewton:
             active = found.active
         return replace(at, reached=np.inf, active=active)
 
-    def _all_events(self, eta: float, at: _Step) -> _Step:
+    def _all_events(self, eta: float, at: Step) -> Step:
         """The homotopy over all rows, from the η at which the active rows are right, or from the start."""
         X, Y = self._lasso
         known = at.reached < np.inf
@@ -274,9 +270,9 @@ class PreparedHuberNewton:
         found = homotopy(X, Target(Y, 0 * Y), self.free, high, eta, signs)
         active = at.active.moved(np.sign(found.delta))
         Zy = self.Zy + self.rows.transposed_times(found.delta)
-        return self._newton(eta, active) or _Step(eta, found.eta, active, found.delta, Zy)
+        return self._newton(eta, active) or Step(eta, found.eta, active, found.delta, Zy)
 
-    def _local_events(self, eta: float, at: _Step) -> _Step | None:
+    def _local_events(self, eta: float, at: Step) -> Step | None:
         """The homotopy over the rows closest to the threshold, the others eliminated; then Newton on all.
 
         With the others as they are, h = h₀ + ηh₁ + N Z_Fᵀδ_F, so that the slope of the lasso at the
@@ -309,7 +305,7 @@ class PreparedHuberNewton:
         X = np.vstack([hat - np.eye(self.n), weight[:, None] * trusted_hat])
         return X, np.concatenate([given.residual, weight * given.trusted_residual])
 
-    def _newton(self, eta: float, active: _ActiveRows) -> _Step | None:
+    def _newton(self, eta: float, active: ActiveRows) -> Step | None:
         """δ at η, or None if the active sets cycle or a system is singular."""
         seen, among = set[bytes](), active.among
         for _ in range(self.settings.max_steps):
@@ -324,7 +320,7 @@ class PreparedHuberNewton:
                 abs(abs(distance) - eta) > 1e-12 * eta + self.rounding + optimum.error
             )
             if not changed.any():
-                return _Step(eta, eta, active, optimum.delta, optimum.Zy)
+                return Step(eta, eta, active, optimum.delta, optimum.Zy)
             active = active.moved(np.where(changed, wanted, active.signs))
             key = active.signs.tobytes()
             if key in seen:
@@ -332,7 +328,7 @@ class PreparedHuberNewton:
             seen.add(key)
         return None
 
-    def _optimal_on(self, active: _ActiveRows, eta: float) -> _Optimum:
+    def _optimal_on(self, active: ActiveRows, eta: float) -> _Optimum:
         """δ that is optimal for given active rows and signs.
 
         P_I is nearly singular when a learner that almost interpolates loses a row; then δ is refined
@@ -404,87 +400,6 @@ class _Given:
 
 
 @dataclass(frozen=True, eq=False)
-class _Candidates:
-    """The rows that may move; the others are taken to stay, until a pass over all rows says otherwise."""
-
-    all_rows: Rows
-    all_y: Array
-    all_free: Mask
-    index: Ints
-    rows: Rows
-    """Copies of these rows, side by side."""
-    storage: NDArray[Any] | None = None
-    """Where dense copies grow; memory that is not yet used costs nothing."""
-
-    @cached_property
-    def y(self) -> Array:
-        return self.all_y[self.index]
-
-    @cached_property
-    def free(self) -> Mask:
-        return self.all_free[self.index]
-
-    @property
-    def everything(self) -> bool:
-        return self.rows is self.all_rows
-
-    def grown(self, more: Ints) -> _Candidates:
-        """More candidates, after those that there are."""
-        index, old = np.concatenate([self.index, more]), len(self.index)
-        Z = self.all_rows.Z
-        if not isinstance(Z, np.ndarray):
-            return replace(self, index=index, rows=self.all_rows.subset(index))
-        storage = np.empty_like(Z) if self.storage is None else self.storage
-        np.take(Z, more, axis=0, out=storage[old : len(index)], mode="clip")
-        return replace(self, index=index, rows=Rows(storage[: len(index)]), storage=storage)
-
-
-@dataclass(frozen=True, eq=False)
-class _ActiveRows:
-    """The active ones among the candidates, and the sums over them that a system needs."""
-
-    among: _Candidates
-    signs: Array
-    gram: Array
-    """Z_AᵀZ_A."""
-    Zy: Array
-    """Z_Aᵀy."""
-    Zs: Array
-    """Z_Aᵀs."""
-
-    @classmethod
-    def none(cls, among: _Candidates) -> _ActiveRows:
-        """Nothing is active."""
-        D = among.rows.D
-        return cls(among, np.zeros(len(among.y)), np.zeros((D, D)), np.zeros(D), np.zeros(D))
-
-    def grown(self, among: _Candidates) -> _ActiveRows:
-        """The same active rows among more candidates."""
-        signs = np.zeros(len(among.index))
-        signs[: len(self.signs)] = self.signs
-        return replace(self, among=among, signs=signs)
-
-    @property
-    def count(self) -> int:
-        """|A|."""
-        return int(np.count_nonzero(self.signs))
-
-    def moved(self, signs: Array) -> _ActiveRows:
-        """Other signs; only rows whose sign changes are touched, in blocks."""
-        among, gram, Zy, Zs = self.among, self.gram.copy(), self.Zy.copy(), self.Zs.copy()
-        turns = abs(signs) - abs(self.signs)
-        for turn in (1.0, -1.0, 0.0):
-            rows = np.flatnonzero((turns == turn) & (signs != self.signs))
-            for block in np.split(rows, range(BLOCK, len(rows), BLOCK)):
-                Z = among.rows.take(block)
-                if turn:
-                    gram += turn * (Z.T @ Z)
-                    Zy += turn * (Z.T @ among.y[block])
-                Zs += Z.T @ (signs[block] - self.signs[block])
-        return _ActiveRows(among, signs, gram, Zy, Zs)
-
-
-@dataclass(frozen=True, eq=False)
 class _Optimum:
     """The best δ for some active rows and signs, and how wrong the evidence Zh may be."""
 
@@ -493,26 +408,6 @@ class _Optimum:
     Zy: Array
     """Zᵀ(y + δ)."""
     error: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """δ on the candidates at η."""
-
-    eta: float
-    reached: float
-    """Where the active rows are right: at η, or at the larger η from which the way on was not found."""
-    active: _ActiveRows
-    delta: Array
-    Zy: Array
-    """Zᵀ(y + δ)."""
-
-    def grown(self, more: Ints) -> _Step:
-        """The same δ on more candidates."""
-        among = self.active.among.grown(more)
-        delta = np.zeros(len(among.index))
-        delta[: len(self.delta)] = self.delta
-        return replace(self, active=self.active.grown(among), delta=delta)
 
 
 class _ActiveSystem:
@@ -531,17 +426,6 @@ class _ActiveSystem:
         x = _solve(self.P, a)
         tau = _solve(self.small, trusted - self.B.T @ x)
         return np.asarray(x + self.V @ tau)
-
-
-def gram(rows: Rows) -> Array:
-    """ZᵀZ, multiplied in the precision of Z in blocks of rows, summed up in float64."""
-    if not isinstance(rows.Z, np.ndarray):
-        return rows.gram()
-    total = np.zeros((rows.D, rows.D))
-    for start in range(0, rows.n, GRAM_BLOCK):
-        block = rows.Z[start : start + GRAM_BLOCK]
-        total += block.T @ block
-    return total
 
 
 def _with(values: Array, index: Ints, new: Array | float) -> Array:
