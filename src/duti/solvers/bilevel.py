@@ -182,17 +182,19 @@ class Bilevel:
         """How wrong θ − v is, about: how the evidence, and with it every slope of O, tilts."""
         return self.inverse(at.d_theta + at.d_v)
 
-    def bent_tilt(self, at: Point) -> Array:
-        """The same for a point of all rows, with v's own system as it will be at the better θ.
+    def slope_error(self, at: Point, image: Array) -> float:
+        """How wrong the slope of O along a change with this image is, about, at a point of all rows.
 
-        Its matrix and its right side depend on θ, which matters wherever v is large.
+        The matrix and the right side of v's system are taken as they will be at the better θ, which
+        matters wherever v is large; rows that are probed tell how the matrix changes along H⁻¹ image.
         """
-        step, s, u = -self.inverse(at.d_theta), at.scores[self.probed], at.adjoint_scores[self.probed]
-        (moved,) = self.probe.times_zero_sum(step)
+        step, along = -self.inverse(at.d_theta), self.inverse(image)
+        s, u = at.scores[self.probed], at.adjoint_scores[self.probed]
+        moved, probe_along = self.probe.times_zero_sum(step, along)
         now, then = (SoftmaxCurvature(softmax(scores)).times(u) for scores in (s, s + moved))
-        (bent,) = self.probe.transposed_times_zero_sum(then - now)
-        d_v = self.trusted(at.theta + step).right - at.Hv - bent / len(self.probed)
-        return -step + self.inverse(d_v)
+        bent = float(((then - now) * probe_along).sum()) / len(self.probed)
+        d_v = self.trusted(at.theta + step).right - at.Hv
+        return abs(float(((at.d_theta + d_v) * along).sum()) - bent)
 
     def uncertainty(self, at: Point) -> float:
         """How wrong the value is, at most about: ‖d_v + d_θ‖ ‖d_θ‖ in the norm of H⁻¹."""

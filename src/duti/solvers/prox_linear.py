@@ -31,7 +31,9 @@ from duti.solvers.rehearsal import SHORTEST, Rehearsal
 from duti.solvers.trusted_model import Metric, Model, ModelSolution, TrustedLoss
 
 CERTAIN = 0.3
-"""How wrong a gain, a slope or a gap may be, as a fraction of itself, when something is decided by it."""
+"""How wrong a gain or a slope may be, as a fraction of itself, when something is decided by it."""
+BLIND = 0.6
+"""How wrong a gap may be, as a fraction of itself, when a step is made: rehearsals look for themselves."""
 SMALLEST_PRICE = 0.1
 """Log-odds below which prices are not told apart when tolerances are set."""
 MOST_SWEEPS = 10
@@ -110,7 +112,7 @@ class PreparedProxLinear:
         probed, probe = self.bilevel.probed, self.bilevel.probe
         for _ in range(self.settings.max_steps):
             at = self._sweep(at)
-            wrong = np.linalg.norm(probe.times_zero_sum(self.bilevel.bent_tilt(at))[0])
+            wrong = np.linalg.norm(probe.times_zero_sum(self.bilevel.tilt(at))[0])
             if wrong <= 0.25 * self.rtol * max(np.linalg.norm(at.evidence[probed]), np.sqrt(len(probed))):
                 break
         return self._solution(at, 0.0, np.inf)
@@ -123,7 +125,8 @@ class PreparedProxLinear:
         for left in reversed(range(self.effort.steps + 1)):
             bids = self._bids(at, gamma)
             gap, error = self._gap(at, bids, gamma)
-            if left and error > CERTAIN * max(gap, self.aim) and sweeps < MOST_SWEEPS:
+            unsure = gap + error > self.aim and error > BLIND * max(gap, self.aim)
+            if left and unsure and sweeps < MOST_SWEEPS:
                 at, sweeps = self._sweep(at), sweeps + 1
                 self.stale |= sweeps == MOST_SWEEPS
                 continue
@@ -305,20 +308,19 @@ class PreparedProxLinear:
         probed = rows[:: max(1, len(rows) // PROBED_ROWS)]
         best = np.eye(self.bilevel.k)[bids.bids[probed].argmax(axis=1)]
         image = self.objective.rows.subset(probed).transposed_times(best - at.delta[probed])
-        tilt = self.bilevel.bent_tilt(at)
-        error = abs(float((tilt * image).sum())) * len(rows) / max(len(probed), 1)
+        error = self.bilevel.slope_error(at, image) * len(rows) / max(len(probed), 1)
         scale = self.n * self._scale(at, gamma)
         gap = float(bids.excess.sum(dtype=np.float64)) / scale
         if gap <= self.aim:
-            error += self._overlooked(at, bids, tilt)
+            error += self._overlooked(at, bids)
         return gap, error / scale
 
-    def _overlooked(self, at: Point, bids: Bids, tilt: Array) -> float:
+    def _overlooked(self, at: Point, bids: Bids) -> float:
         """What rows that seem content may yet bid, about, because the evidence is not exact."""
         slack = np.where(self.free & (bids.excess <= 0), bids.slack(at.delta), np.inf)
         size = min(PROBED_ROWS, self.n)
         closest = np.argpartition(slack, size - 1)[:size]
-        (wrong,) = self.objective.rows.subset(closest).times_zero_sum(tilt)
+        (wrong,) = self.objective.rows.subset(closest).times_zero_sum(self.bilevel.tilt(at))
         return float(np.maximum(np.ptp(wrong, axis=1) - np.maximum(slack[closest], 0), 0).sum())
 
     def _scale(self, at: Point, gamma: float) -> float:
