@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from duti import DutiError, KernelLogistic, Logistic, Problem, ProblemError, Ridge
-from duti.baselines import Cleanlab, NormalizedMargin, SelfConfidence
+from duti.baselines import Cleanlab, NormalizedMargin, SelfConfidence, out_of_sample
 from duti.baselines.out_of_sample import held_out_scores
 from duti.datasets import harry_potter, sine
 
@@ -75,6 +75,17 @@ def test_cleanlab_has_a_third_score() -> None:
     pytest.importorskip("cleanlab", reason="cleanlab is not installed; pip install duti[cleanlab]")
     findings = Cleanlab(Logistic(0.1), method="confidence_weighted_entropy").rank(three_classes())
     assert sorted(findings.ranking) == list(range(60))
+
+
+def test_a_regression_is_refused_before_anything_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    def trained(*_: Any) -> Any:
+        raise AssertionError("a learner was tuned")
+
+    monkeypatch.setattr(out_of_sample, "tuned", trained)
+    data = sine(np.random.default_rng(0))
+    for detector in (NormalizedMargin(), Cleanlab()):
+        with pytest.raises(ProblemError, match=f"{type(detector).__name__} is for classification"):
+            detector.rank(Problem(data.X, data.y, data.X_trusted, data.y_trusted))
 
 
 def test_cleanlab_refuses_an_unknown_method_and_a_regression() -> None:

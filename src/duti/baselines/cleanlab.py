@@ -7,48 +7,42 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from duti.arrays import Array
-from duti.baselines.fitted import disagreements, tuned
-from duti.baselines.out_of_sample import FOLDS, held_out_scores, require_classes
+from duti.baselines.out_of_sample import OutOfSample
 from duti.errors import DutiError, ProblemError
-from duti.findings import Findings
-from duti.learners import Learner
 from duti.learners.losses import softmax
 from duti.problem import Problem
-from duti.randomness import Seed
 
 Method = Literal["self_confidence", "normalized_margin", "confidence_weighted_entropy"]
 """cleanlab's names of its label-quality scores."""
 
 
 @dataclass(frozen=True)
-class Cleanlab:
+class Cleanlab(OutOfSample):
     """Rows by 1 − cleanlab's label quality. For classes only; trusted items play no part.
 
     Flags rows for which another label is predicted, which is the fix.
 
-    >>> Cleanlab(method="normalized_margin").method
-    'normalized_margin'
+    >>> from duti import KernelLogistic
+    >>> X, y = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]], ["a", "b", "a", "b", "b", "b"]
+    >>> problem = Problem(X, y, [[0.0]], ["a"])
+    >>> Cleanlab(KernelLogistic(0.5, 0.01), folds=6).rank(problem).ranking[0]
+    np.int64(1)
     """
 
-    learner: Learner | None = None
-    budget: int | None = None
-    random_state: Seed = None
-    folds: int = FOLDS
     method: Method = "self_confidence"
 
-    def rank(self, problem: Problem) -> Findings:
-        """Tune the learner once, train it once for each fold, and ask cleanlab."""
-        require_classes(problem, self)
+    def require(self, problem: Problem) -> None:
+        """Classes, a method that cleanlab knows, and cleanlab itself."""
+        super().require(problem)
         if self.method not in get_args(Method):
             known = ", ".join(map(repr, get_args(Method)))
             raise ProblemError(f"method is {self.method!r}; use one of {known}.")
-        cleanlab_rank = _imported()
-        learner = tuned(problem, self.learner, self.random_state)
-        scores = held_out_scores(problem, learner, self.folds, self.random_state)
-        quality: Array = cleanlab_rank.get_label_quality_scores(
-            problem.y, softmax(scores), method=self.method
-        )
-        return disagreements(problem, scores, 1 - quality, budget=self.budget, learner=learner)
+        _imported()
+
+    def suspicion(self, problem: Problem, scores: Array) -> Array:
+        """1 − cleanlab's label quality."""
+        quality: Array = _imported().get_label_quality_scores(problem.y, softmax(scores), method=self.method)
+        return 1 - quality
 
 
 def _imported() -> Any:

@@ -5,6 +5,7 @@ Rows are dealt into folds class by class; a learner trained on the other folds s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,40 @@ FOLDS = 10
 
 
 @dataclass(frozen=True)
-class SelfConfidence:
+class OutOfSample(ABC):
+    """Rows by what a learner that has not seen them says of their labels.
+
+    Flags rows for which another label is predicted, which is the fix. Trusted items play no part.
+    """
+
+    learner: Learner | None = None
+    budget: int | None = None
+    random_state: Seed = None
+    folds: int = FOLDS
+
+    def rank(self, problem: Problem) -> Findings:
+        """Tune the learner once, train it once for each fold."""
+        self.require(problem)
+        learner = tuned(problem, self.learner, self.random_state)
+        scores = held_out_scores(problem, learner, self.folds, self.random_state)
+        suspicion = self.suspicion(problem, scores)
+        return disagreements(problem, scores, suspicion, budget=self.budget, learner=learner)
+
+    def require(self, problem: Problem) -> None:
+        """Refuse what cannot be ranked, before anything is trained. For classes only, unless overridden."""
+        if problem.classes is None:
+            raise ProblemError(
+                f"{type(self).__name__} is for classification, but the labels are a regression; "
+                "use SelfConfidence, TrainingLoss or NearestTrusted."
+            )
+
+    @abstractmethod
+    def suspicion(self, problem: Problem, scores: Array) -> Array:
+        """How suspicious each row is, given its score by the learner that has not seen it."""
+
+
+@dataclass(frozen=True)
+class SelfConfidence(OutOfSample):
     """Rows by 1 − p(given label), out of sample; in regression by the absolute residual.
 
     Flags rows for which another label is predicted, which is the fix. Trusted items play no part.
@@ -35,24 +69,18 @@ class SelfConfidence:
     np.int64(1)
     """
 
-    learner: Learner | None = None
-    budget: int | None = None
-    random_state: Seed = None
-    folds: int = FOLDS
+    def require(self, problem: Problem) -> None:
+        """Any task will do."""
 
-    def rank(self, problem: Problem) -> Findings:
-        """Tune the learner once, train it once for each fold."""
-        learner = tuned(problem, self.learner, self.random_state)
-        scores = held_out_scores(problem, learner, self.folds, self.random_state)
+    def suspicion(self, problem: Problem, scores: Array) -> Array:
+        """1 − p(y_i | x_i), or |f(x_i) − y_i|."""
         if problem.classes is None:
-            suspicion = abs(scores - problem.y)
-        else:
-            suspicion = 1 - self_confidence(softmax(scores), problem.y)
-        return disagreements(problem, scores, suspicion, budget=self.budget, learner=learner)
+            return np.asarray(abs(scores - problem.y))
+        return 1 - self_confidence(softmax(scores), problem.y)
 
 
 @dataclass(frozen=True)
-class NormalizedMargin:
+class NormalizedMargin(OutOfSample):
     """Rows by how far another class is ahead of the given one, out of sample. For classes only.
 
     Flags rows for which another label is predicted, which is the fix. Trusted items play no part.
@@ -64,18 +92,9 @@ class NormalizedMargin:
     np.int64(1)
     """
 
-    learner: Learner | None = None
-    budget: int | None = None
-    random_state: Seed = None
-    folds: int = FOLDS
-
-    def rank(self, problem: Problem) -> Findings:
-        """Tune the learner once, train it once for each fold."""
-        require_classes(problem, self)
-        learner = tuned(problem, self.learner, self.random_state)
-        scores = held_out_scores(problem, learner, self.folds, self.random_state)
-        suspicion = 1 - normalized_margin(softmax(scores), problem.y)
-        return disagreements(problem, scores, suspicion, budget=self.budget, learner=learner)
+    def suspicion(self, problem: Problem, scores: Array) -> Array:
+        """1 − the normalised margin."""
+        return 1 - normalized_margin(softmax(scores), problem.y)
 
 
 def held_out_scores(
@@ -117,15 +136,6 @@ def normalized_margin(P: Array, y: Ints) -> Array:
     others = P.copy()
     others[np.arange(len(y)), y] = -np.inf
     return np.asarray((self_confidence(P, y) - others.max(axis=1) + 1) / 2)
-
-
-def require_classes(problem: Problem, detector: object) -> None:
-    """Refuse a regression."""
-    if problem.classes is None:
-        raise ProblemError(
-            f"{type(detector).__name__} is for classification, but the labels are a regression; "
-            "use SelfConfidence, TrainingLoss or NearestTrusted."
-        )
 
 
 def _deal(y: Targets, k: int, folds: int, rng: np.random.Generator) -> Ints:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from duti.experiments.experiment import Experiment
-from duti.experiments.summary import fixes_by_flags, flagged_point, mean_curve, published
+from duti.experiments.summary import FIXES_WITHIN, fixes_by_flags, flagged_point, mean_curve, published
 
 OWN = {
     "DUTI": "#c8102e",
@@ -22,13 +22,24 @@ PEERS = ("#8c8c8c", "#a3781f", "#4a9ba8", "#b05a86", "#5c6b2f")
 CLASSES = ("#2f6fb0", "#e8862e")
 SURE = 2.0
 """Standard errors on either side of a mean curve."""
+CAPTIONS = {
+    "precision-recall": "Precision and recall as more and more rows are flagged, the most suspicious first. "
+    "Left: as published. Right: the mean over our runs; shades are two standard errors on either side. "
+    "In brackets: the area under the curve as drawn.",
+    "flagged": "The data of the first run, and the rows that each detector finds most suspicious.",
+    "fixes": "How many bugs have got their right label as more and more rows are flagged. Left: as "
+    "published. Right: the mean over our runs. In brackets: after 200 flags.",
+    "table": "The first bug of each digit in the first run: the label as given, and the label that each "
+    "detector suggests instead (– if the image is not flagged).",
+}
+"""What each figure shows, by its name and in the order of the page."""
 
 
 def figures(experiment: Experiment, found: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The figures of an experiment, each with a name for its file."""
     if any(run["bugs"] for run in found["runs"]):
         yield "precision-recall", precision_recall(experiment, found)
-    if experiment.name == "digits":
+    if experiment.images:
         yield "fixes", fixes(found)
         yield "table", digits_table(found)
     elif "X" in found["scene"]:
@@ -39,16 +50,27 @@ def figures(experiment: Experiment, found: dict[str, Any]) -> Iterator[tuple[str
 def _axes(number: int, height: float = 3.3, width: float = 3.8, across: int = 3) -> tuple[Any, Any]:
     """A figure with some axes, in rows."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     across = min(across, number)
     down = -(-number // across)
-    figure = Figure(figsize=(width * across, height * down), layout="constrained")
+    figure = Figure(figsize=(width * across, height * down), layout=ConstrainedLayoutEngine(h_pad=0.1))
     axes = figure.subplots(down, across, squeeze=False).ravel()
     for axis in axes:
         axis.spines[["top", "right"]].set_visible(False)
     for axis in axes[number:]:
         axis.set_visible(False)
     return figure, axes[:number]
+
+
+def _key(figure: Any, *axes: Any) -> None:
+    """One legend below all axes, with everything that is named in some of them."""
+    named: dict[str, Any] = {}
+    for axis in axes:
+        handles, labels = axis.get_legend_handles_labels()
+        named |= dict(zip(labels, handles, strict=True))
+    below = {"loc": "outside lower center", "ncols": len(named)}
+    figure.legend(named.values(), named, fontsize=9, frameon=False, **below)
 
 
 def _colours(names: list[str]) -> dict[str, str]:
@@ -64,12 +86,13 @@ def precision_recall(experiment: Experiment, found: dict[str, Any]) -> Any:
     for name, curve in published().get(experiment.published or "", {}).items():
         recall, precision = np.array(curve["points"]).T
         if name == "LND":
-            left.plot(recall, precision, "o", color=colours[name], label="LND (oracle)")
+            left.plot(recall, precision, "o", color=colours[name], label="LND (oracle)", clip_on=False)
         else:
             left.plot(recall, precision, color=colours[name], label=f"{name} ({curve['area']:.3f})")
     for name in names:
         if name == "LND":
-            right.plot(*flagged_point(found, name), "o", color=colours[name], label="LND (oracle)")
+            point = flagged_point(found, name)
+            right.plot(*point, "o", color=colours[name], label="LND (oracle)", clip_on=False)
             continue
         mean = mean_curve(found, name)
         recall, precision = mean.curve.recall, mean.curve.precision
@@ -85,7 +108,7 @@ def precision_recall(experiment: Experiment, found: dict[str, Any]) -> Any:
     for axis in (left, right):
         axis.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.03))
         outside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-        axis.legend(fontsize=8, frameon=False, title="area", title_fontsize=8, **outside)
+        axis.legend(fontsize=9, frameon=False, title="area", title_fontsize=9, **outside)
     return figure
 
 
@@ -94,26 +117,27 @@ def students(experiment: Experiment, found: dict[str, Any]) -> Any:
     run, scene = found["runs"][0], found["scene"]
     X, trusted = np.array(scene["X"]), np.array(scene["X_trusted"])
     given = np.array(run["given"])
+    colours = [CLASSES[int(label == max(scene["y_trusted"]))] for label in scene["y_trusted"]]
     shown = [name for name in found["settings"] if name in ("DUTI", "INF", "NN", "LND")]
     figure, axes = _axes(1 + len(shown))
     for axis, name in zip(axes, [None, *shown], strict=True):
         for label, colour, marker in zip(np.unique(given), CLASSES, "o^", strict=True):
             axis.scatter(*X[given == label].T, s=14, color=colour, marker=marker, label=f"label {label}")
-        for point, label in zip(trusted, scene["y_trusted"], strict=True):
-            colour = CLASSES[int(label == max(scene["y_trusted"]))]
-            axis.scatter(*point, s=130, marker="*", color=colour, edgecolor="black", zorder=3)
+        stars = {"s": 130, "marker": "*", "edgecolor": "black", "label": "trusted item"}
+        axis.scatter(*trusted.T, c=colours, zorder=3, **stars)
         if name is None:
-            axis.set_title("data, trusted items as stars")
-            axis.scatter(*X[run["bugs"]].T, s=60, facecolor="none", edgecolor="#9aa0a6", label="bug")
-            axis.legend(fontsize=7, loc="lower right")
+            axis.set_title("data")
+            if run["bugs"]:
+                axis.scatter(*X[run["bugs"]].T, s=60, facecolor="none", edgecolor="#9aa0a6", label="bug")
         else:
             outcome = run["detectors"][name]
             number = min(experiment.shown, outcome["flagged"])
             top = outcome["ranking"][:number]
-            axis.scatter(*X[top].T, s=70, facecolor="none", edgecolor=OWN["DUTI"], lw=1.4)
+            axis.scatter(*X[top].T, s=70, facecolor="none", edgecolor=OWN["DUTI"], lw=1.4, label="flagged")
             right = len(set(top) & set(run["bugs"]))
             axis.set_title(f"{name}: {number} flagged" + (f", {right} are bugs" if run["bugs"] else ""))
         axis.set(xlabel=scene["columns"][0], ylabel=scene["columns"][1])
+    _key(figure, *axes)
     return figure
 
 
@@ -124,20 +148,22 @@ def peaks(experiment: Experiment, found: dict[str, Any]) -> Any:
     dense = np.linspace(x.min(), x.max(), 400)
     figure, axes = _axes(4, across=2, width=5.6)
     for axis, name in zip(axes, ("DUTI", "INF", "NN", "fixes"), strict=True):
-        axis.plot(dense, np.sin(2 * np.pi * dense), "--", color="#9aa0a6", lw=1)
-        axis.scatter(x, given, s=10, color=CLASSES[0])
-        axis.scatter(
-            np.array(scene["X_trusted"])[:, 0], scene["y_trusted"], s=110, marker="*", color=CLASSES[1]
-        )
+        axis.plot(dense, np.sin(2 * np.pi * dense), "--", color="#9aa0a6", lw=1, label="the sine")
+        axis.scatter(x, given, s=10, color=CLASSES[0], label="label as given")
+        stars = {"s": 110, "marker": "*", "color": CLASSES[1], "label": "trusted item"}
+        axis.scatter(np.array(scene["X_trusted"])[:, 0], scene["y_trusted"], **stars)
         if name == "fixes":
             suggested = np.array(run["detectors"]["DUTI"]["suggested"])
-            axis.scatter(x[bugs], suggested[bugs], s=22, marker="x", color=OWN["DUTI"])
+            crosses = {"s": 22, "marker": "x", "color": OWN["DUTI"], "label": "suggested value"}
+            axis.scatter(x[bugs], suggested[bugs], **crosses)
             axis.set_title("DUTI: suggested values of the bugs")
         else:
             top = run["detectors"][name]["ranking"][: experiment.shown]
-            axis.scatter(x[top], given[top], s=60, facecolor="none", edgecolor=OWN["DUTI"])
+            circles = {"s": 60, "facecolor": "none", "edgecolor": OWN["DUTI"], "label": "most suspicious"}
+            axis.scatter(x[top], given[top], **circles)
             axis.set_title(f"{name}: top {len(top)}, {len(set(top) & set(run['bugs']))} are bugs")
         axis.set(xlabel="x", ylabel="y")
+    _key(figure, *axes)
     return figure
 
 
@@ -147,16 +173,17 @@ def fixes(found: dict[str, Any]) -> Any:
     names = [name for name in found["settings"] if name in OWN]
     for name, curve in published()["digits_fixes"].items():
         flags, number = np.array(curve["points"]).T
-        left.plot(flags, number, color=OWN[name], label=f"{name} ({curve['max']})")
+        last = np.interp(FIXES_WITHIN, flags, number)
+        left.plot(flags, number, color=OWN[name], label=f"{name} ({last:.0f})")
     for name in names:
         counts = np.mean([fixes_by_flags(run, run["detectors"][name]) for run in found["runs"]], axis=0)
         right.plot(np.arange(1, len(counts) + 1), counts, color=OWN[name], label=f"{name} ({counts[-1]:.0f})")
     left.set_title("published, 133 bugs")
     bugs = np.mean([len(run["bugs"]) for run in found["runs"]])
-    right.set_title(f"ours, {bugs:.0f} bugs on average")
+    right.set_title(f"ours, {bugs:.0f} bugs" + (" on average" if len(found["runs"]) > 1 else ""))
     for axis in (left, right):
-        axis.set(xlabel="number flagged", ylabel="correct fixes", xlim=(0, 200), ylim=(0, None))
-        axis.legend(fontsize=7, frameon=False)
+        axis.set(xlabel="number flagged", ylabel="correct fixes", xlim=(0, FIXES_WITHIN), ylim=(0, None))
+        axis.legend(fontsize=9, frameon=False)
     return figure
 
 

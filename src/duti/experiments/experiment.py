@@ -41,5 +41,7 @@ class Experiment:
     """The name of its precision-recall curves in the published figures."""
     shown: int = 12
     """How many of the most suspicious rows a picture shows."""
+    images: bool = False
+    """Whether a row is an image of a digit, which pictures show."""
     remarks: tuple[str, ...] = ()
     """What a reader should know, and why ours is not the paper's where it is not."""

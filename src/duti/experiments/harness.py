@@ -9,6 +9,7 @@ import platform
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
@@ -25,6 +26,17 @@ MOST_COLUMNS = 2
 """Rows with so many features are kept in the results, so that pictures can show them."""
 
 
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One draw of the data."""
+
+    seed: int
+    raw: dict[str, Any]
+    """What every detector made of it."""
+    scene: dict[str, Any]
+    """What pictures show of it."""
+
+
 def results(name: str, seeds: Sequence[int], report: Report = silent, workers: int = 1) -> dict[str, Any]:
     """Run an experiment for some seeds.
 
@@ -32,10 +44,10 @@ def results(name: str, seeds: Sequence[int], report: Report = silent, workers: i
     >>> found["runs"][0]["detectors"]["DUTI"]["ranking"][:3]
     [53, 54, 52]
     """
-    experiment, done = BY_NAME[name], dict[int, dict[str, Any]]()
+    experiment, done = BY_NAME[name], dict[int, Run]()
     report(experiment.title, 0, len(seeds))
     for run in _runs(name, list(seeds), workers):
-        done[run["seed"]] = run
+        done[run.seed] = run
         report(experiment.title, len(done), len(seeds))
     return {
         "format": FORMAT,
@@ -43,12 +55,12 @@ def results(name: str, seeds: Sequence[int], report: Report = silent, workers: i
         "versions": {"python": platform.python_version()}
         | {package: importlib.metadata.version(package) for package in ("duti", "numpy", "scipy")},
         "settings": {c.name: c.setting for c in experiment.contenders},
-        "runs": [done[seed] for seed in seeds],
-        "scene": _scene(experiment, experiment.draw(np.random.default_rng(seeds[0]))),
+        "runs": [done[seed].raw for seed in seeds],
+        "scene": done[seeds[0]].scene,
     }
 
 
-def _runs(name: str, seeds: list[int], workers: int) -> Iterator[dict[str, Any]]:
+def _runs(name: str, seeds: list[int], workers: int) -> Iterator[Run]:
     if workers == 1 or len(seeds) == 1:
         yield from (run(name, seed) for seed in seeds)
         return
@@ -64,11 +76,11 @@ def _single_threaded() -> None:
     threadpool_limits(1)
 
 
-def run(name: str, seed: int) -> dict[str, Any]:
+def run(name: str, seed: int) -> Run:
     """One draw of the data, seen by every detector."""
     experiment = BY_NAME[name]
     data = experiment.draw(np.random.default_rng(seed))
-    return {
+    raw = {
         "seed": seed,
         "n": len(data.y),
         "m": len(data.y_trusted),
@@ -77,6 +89,7 @@ def run(name: str, seed: int) -> dict[str, Any]:
         "truth": data.truth.tolist(),
         "detectors": {c.name: _outcome(c, data) for c in experiment.contenders},
     }
+    return Run(seed, raw, _scene(experiment, data))
 
 
 def _outcome(contender: Contender, data: LabelledBugs) -> dict[str, Any]:
@@ -95,7 +108,7 @@ def _outcome(contender: Contender, data: LabelledBugs) -> dict[str, Any]:
 
 
 def _scene(experiment: Experiment, data: LabelledBugs) -> dict[str, Any]:
-    """What pictures show of the first draw: rows of few features, or images of some bugs."""
+    """What pictures show of a draw: rows of few features, or images of some bugs."""
     if data.X.shape[1] <= MOST_COLUMNS:
         return {
             "columns": list(data.columns),
@@ -103,9 +116,9 @@ def _scene(experiment: Experiment, data: LabelledBugs) -> dict[str, Any]:
             "X_trusted": data.X_trusted.tolist(),
             "y_trusted": data.y_trusted.tolist(),
         }
-    if experiment.name == "digits":
+    if experiment.images:
         bugs = np.flatnonzero(data.is_bug)
-        chosen = [int(bugs[data.truth[bugs] == digit][0]) for digit in range(10) if digit in data.truth[bugs]]
+        chosen = bugs[np.unique(data.truth[bugs], return_index=True)[1]].tolist()  # the first of each digit
         return {"rows": chosen, "images": np.round(data.X[chosen], 2).tolist()}
     return {}
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from duti.errors import DutiError
 from duti.experiments.catalogue import BY_NAME
-from duti.experiments.drawings import figures
+from duti.experiments.drawings import CAPTIONS, figures
 from duti.experiments.harness import FORMAT, to_json
 from duti.experiments.summary import flagged_point, published, scores
 
@@ -25,18 +26,26 @@ def write(found: dict[str, Any], out: Path) -> Path:
 
 def read(folder: Path) -> dict[str, Any]:
     """The raw results in a folder."""
-    found = dict(json.loads((folder / "results.json").read_text(encoding="utf-8")))
-    assert found["format"] == FORMAT
+    path = folder / "results.json"
+    found = dict(json.loads(path.read_text(encoding="utf-8")))
+    if (seen := found.get("format")) != FORMAT:
+        raise DutiError(
+            f"{path} has format {seen}; this version of duti reads {FORMAT}, "
+            "so remove the file or run the experiment again."
+        )
     return found
 
 
 def draw(folder: Path) -> None:
-    """Figures and table, from the raw results alone."""
+    """Figures and table, from the raw results alone; the same results give the same files."""
+    from matplotlib import rc_context
+
     found = read(folder)
-    experiment = BY_NAME[found["experiment"]]
-    for name, figure in figures(experiment, found):
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        figure.savefig(folder / f"{name}.png", dpi=130)
+    # Names inside an SVG are drawn at random unless there is a salt to make them from.
+    with rc_context({"svg.hashsalt": "duti"}):
+        for name, figure in figures(BY_NAME[found["experiment"]], found):
+            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+            figure.savefig(folder / f"{name}.png", dpi=130)
     _replace(folder / "table.md", markdown(found))
 
 
@@ -45,9 +54,10 @@ def table(found: dict[str, Any]) -> list[dict[str, str]]:
     experiment, rows = BY_NAME[found["experiment"]], []
     theirs = published().get(experiment.published or "", {})
     for score in scores(found):
-        row = {"detector": score.name, "setting": score.setting}
+        row = {"detector": score.name}
         if np.isfinite(score.areas).all():
-            row["area"] = f"{score.area:.3f} ± {score.error:.3f}"
+            spread = f" ± {score.error:.3f}" if len(score.areas) > 1 else ""
+            row["area"] = f"{score.area:.3f}{spread}"
             if score.name == "LND":
                 recall, precision = flagged_point(found, score.name)
                 row["area"] = f"point ({recall:.2f}, {precision:.2f})"
@@ -59,6 +69,7 @@ def table(found: dict[str, Any]) -> list[dict[str, str]]:
         elif np.isfinite(score.areas).all():
             row["right fixes in 200 flags"] = f"{score.fixed.mean():.1f}"
         row["seconds"] = f"{score.seconds:.2f}"
+        row["setting"] = score.setting
         rows.append(row)
     return rows
 
@@ -73,9 +84,11 @@ def facts(found: dict[str, Any]) -> str:
     """How many runs, rows, trusted items and bugs."""
     runs = found["runs"]
     bugs = [len(run["bugs"]) for run in runs]
-    seeds = f"seeds {runs[0]['seed']}–{runs[-1]['seed']}" if len(runs) > 1 else f"seed {runs[0]['seed']}"
-    spread = f"{np.mean(bugs):.0f} ({min(bugs)}–{max(bugs)})" if len(runs) > 1 else str(bugs[0])
-    return f"{len(runs)} run(s), {seeds}; n = {runs[0]['n']}, m = {runs[0]['m']}; bugs: {spread}."
+    made, spread = f"1 run, seed {runs[0]['seed']}", str(bugs[0])
+    if len(runs) > 1:
+        made = f"{len(runs)} runs, seeds {runs[0]['seed']}–{runs[-1]['seed']}"
+        spread = f"{np.mean(bugs):.0f} on average ({min(bugs)}–{max(bugs)})"
+    return f"{made}; n = {runs[0]['n']} rows, m = {runs[0]['m']} trusted items; bugs: {spread}."
 
 
 def markdown(found: dict[str, Any]) -> str:
@@ -104,13 +117,13 @@ def page(out: Path) -> Path:
         if not (out / name / "results.json").exists():
             continue
         found = read(out / name)
-        pictures = [figure for figure, _ in figures(experiment, found)]
+        drawn = {picture.stem for picture in (out / name).glob("*.svg")}
         rows = table(found)
         sections.append(
             {
                 "experiment": experiment,
                 "facts": facts(found),
-                "pictures": pictures,
+                "pictures": [(picture, text) for picture, text in CAPTIONS.items() if picture in drawn],
                 "headings": _headings(rows),
                 "rows": rows,
             }
