@@ -202,7 +202,7 @@ class Bilevel:
 
     def size(self, r: Array) -> float:
         """‖r‖ in the norm of H⁻¹, about."""
-        return float(np.sqrt(max(float((r * self.inverse(r)).sum()), 0.0)))
+        return self.inverse.norm(r)
 
     def rounding(self, at: Point) -> float:
         """Differences of the risk that mean nothing."""

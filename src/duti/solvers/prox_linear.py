@@ -292,7 +292,7 @@ class PreparedProxLinear:
         if not isinstance(M, BlockPreconditioner):
             M = self.objective.erm.metric(self.sample, curvature)
         Zt = self.objective.trusted_rows.take(np.arange(self.objective.problem.m))
-        self.W = tuple(M.solve(Zt.T, j) for j in range(len(M.factors)))
+        self.W = tuple(M.solve(Zt.T, j) for j in range(len(M.roots)))
         # Half of the correction that the old metric had learnt is about M, half about where it was.
         self.rho, self.stale = float(np.sqrt(self.rho)), False
 
