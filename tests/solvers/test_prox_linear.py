@@ -8,7 +8,7 @@ from benchmarks.data import bands as benchmark_bands
 
 import duti
 from duti import KernelLogistic, Logistic, Objective, Problem
-from duti.datasets import harry_potter
+from duti.datasets import german_loan, harry_potter
 from duti.detector import Duti
 from duti.solvers import Solver
 from duti.solvers.bilevel import Point
@@ -167,3 +167,11 @@ def test_a_gap_counts_rows_that_only_seem_content() -> None:
     for gamma in objective.relabelling.gamma_max(at.evidence) / 2.0 ** np.arange(1, 17):
         at, slow_at = fast.solve(gamma, at), plain.solve(gamma, slow_at)
         assert at.value <= 1.01 * slow_at.value
+
+
+def test_labels_that_leave_a_class_empty_do_not_overflow() -> None:
+    # All but a few rows move to one class, whose unpenalised intercept then has no curvature to stop it.
+    data = german_loan(np.random.default_rng(3))
+    problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted, confidence=0.1)
+    found = Duti(KernelLogistic(3.0, 0.1), solver=ProxLinear(rtol=1e-2)).rank(problem)
+    assert all(np.isfinite(step.objective) for step in found.path)

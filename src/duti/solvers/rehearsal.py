@@ -26,6 +26,8 @@ from duti.solvers.bilevel import Bilevel, Change, Point
 REHEARSED = 0.1
 """How far a sweep reduces what is left of the two systems."""
 NEWTON_STEPS, CG_STEPS = 10, 100
+HOPELESS = 1e3
+"""So many times the residual of the start mean that the preconditioner belongs to another place."""
 SHORTEST = 1e-3
 """The shortest part of a Newton step that is tried."""
 
@@ -111,9 +113,9 @@ class Rehearsal:
         X, image = np.zeros_like(R), np.zeros_like(P)
         Y = bilevel.inverse(R)
         direction, size = Y, float((R * Y).sum())
-        target = REHEARSED**2 * size
+        target, hopeless = REHEARSED**2 * size, HOPELESS * size
         for _ in range(CG_STEPS):
-            if not size > target:
+            if not target < size <= hopeless:
                 break
             self.cg_steps += 1
             (along,) = self.sample.rows.times_zero_sum(direction)
