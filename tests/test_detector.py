@@ -195,7 +195,7 @@ def test_linear_learners_debug_dense_and_sparse_rows_alike(task: str, sparse: bo
 
 
 def test_an_unknown_recipe_names_the_known_ones() -> None:
-    with pytest.raises(duti.ProblemError, match="recipe is 'magic'; use one of 'paper'"):
+    with pytest.raises(duti.ProblemError, match="recipe is 'magic'; use one of 'auto', 'paper'"):
         potter(recipe="magic")
 
 

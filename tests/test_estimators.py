@@ -20,8 +20,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import duti
 from duti import DUTIClassifier, DUTIRegressor, KernelLogistic, KernelRidge, Logistic, Ridge
 from duti.datasets import LabelledBugs, harry_potter, sine
-from duti.detector import default_learner
 from duti.features.nystroem import EXACT_ROWS
+from duti.learners import default_learner
 from duti.learners.losses import softmax
 from duti.learners.model import train
 from duti.tune import tune
@@ -186,7 +186,7 @@ def test_decision_of_three_classes_has_a_column_for_each() -> None:
 def test_clone_keeps_the_parameters_and_forgets_the_fit(hogwarts: LabelledBugs) -> None:
     estimator = DUTIClassifier(learner=HARRY_POTTER, budget=5, random_state=2).fit(hogwarts.X, hogwarts.y)
     copy = clone(estimator)
-    assert copy.get_params() == {"learner": HARRY_POTTER, "budget": 5, "random_state": 2}
+    assert copy.get_params() == {"learner": HARRY_POTTER, "budget": 5, "recipe": "paper", "random_state": 2}
     assert not hasattr(copy, "model_")
 
 

@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from duti.automatic import Automatic as Automatic
     from duti.detector import Detector as Detector
     from duti.detector import Duti as Duti
     from duti.detector import debug as debug
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 
 # Names are imported when first used, so that `import duti` stays light.
 _HOME = {
+    "Automatic": "automatic",
     "DUTIClassifier": "estimators",
     "DUTIRegressor": "estimators",
     "Detector": "detector",
@@ -63,6 +65,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Automatic",
     "DUTIClassifier",
     "DUTIRegressor",
     "Detector",

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from duti.automatic import Automatic
 from duti.errors import LearnerError, ProblemError
 from duti.findings import Findings, collect
-from duti.learners import KernelLogistic, KernelRidge, Learner
+from duti.learners import Learner, default_learner
 from duti.objective import Objective
 from duti.path import Status, default_solver, follow, gammas, last_gamma
 from duti.problem import Problem, Task, listed
@@ -21,7 +22,7 @@ from duti.resources import foresee, limited_threads
 from duti.solvers import Solver
 from duti.tune import tune
 
-RECIPES = ("paper",)
+RECIPES = ("auto", "paper")
 
 
 class Detector(Protocol):
@@ -30,14 +31,6 @@ class Detector(Protocol):
     def rank(self, problem: Problem) -> Findings:
         """The findings for a problem."""
         ...
-
-
-def default_learner(task: Task) -> Learner:
-    """The kernel learner that fits a task, to be tuned.
-
-    In regression it has an intercept, so that adding a constant to all labels changes nothing.
-    """
-    return KernelLogistic() if task == "classification" else KernelRidge(intercept=True)
 
 
 @dataclass(frozen=True)
@@ -97,6 +90,7 @@ def debug(
     verified: Mapping[Any, Any] | None = None,
     task: Task | None = None,
     recipe: str = "paper",
+    systematic: float | None = None,
     random_state: Seed = None,
     progress: Progress = None,
     threads: int | None = None,
@@ -108,17 +102,19 @@ def debug(
     one number, or one each (100 if None). `verified={row: label}`: rows of X that were checked.
     `learner`: what is trained on the data; the kernel learner that fits the task, tuned by
     10-fold cross-validation, if None. `budget`: how many rows somebody is willing to check (n // 10).
+    `recipe`: "paper" is Algorithm 1 as published. "auto", for classes, asks many learners instead of
+    tuning one on labels that may be wrong, and `label_quality` is a probability; `systematic` then is the
+    probability that the bugs are systematic, estimated if None.
     `progress=True` shows a bar on a terminal and, before long work, what time and memory it will take.
     `threads`: how many threads products of matrices may use; as many as the libraries like if None.
 
     >>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
     >>> y = ["no", "no", "yes", "yes", "yes", "yes"]
-    >>> findings = debug(X, y, [[0.2]], ["no"], learner=KernelLogistic(0.3, 0.01), budget=1)
+    >>> import duti
+    >>> findings = debug(X, y, [[0.2]], ["no"], learner=duti.KernelLogistic(0.3, 0.01), budget=1)
     >>> findings.flagged, findings.suggested_labels[2]
     (array([2]), np.str_('no'))
     """
-    if recipe not in RECIPES:
-        raise ProblemError(f"recipe is {recipe!r}; use one of {', '.join(map(repr, RECIPES))}.")
     if not (learner is None or isinstance(learner, Learner)):
         raise LearnerError(f"learner is {learner!r}; use one such as duti.KernelLogistic() or duti.Ridge().")
     if learner is not None and task is not None and learner.task != task:
@@ -134,8 +130,26 @@ def debug(
         verified=verified,
         task=learner.task if learner is not None else task,
     )
-    detector = Duti(learner, budget, random_state=random_state, progress=progress, threads=threads)
+    options: dict[str, Any] = {"random_state": random_state, "progress": progress, "threads": threads}
+    detector = detector_of(recipe, learner=learner, budget=budget, systematic=systematic, **options)
     return detector.rank(problem)
+
+
+def detector_of(recipe: str, *, systematic: float | None = None, **options: Any) -> Detector:
+    """The detector of a recipe.
+
+    >>> detector_of("paper", budget=3)
+    Duti(learner=None, budget=3, solver=None, random_state=None, progress=None, threads=None)
+    """
+    if recipe == "auto":
+        return Automatic(systematic=systematic, **options)
+    if recipe not in RECIPES:
+        raise ProblemError(f"recipe is {recipe!r}; use one of {', '.join(map(repr, RECIPES))}.")
+    if systematic is not None:
+        raise ProblemError(
+            "systematic is for recipe='auto'; the paper's recipe takes all bugs as systematic."
+        )
+    return Duti(**options)
 
 
 def _status(tally: Tally, budget: int) -> Status:

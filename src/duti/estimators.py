@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from duti import encode
 from duti.arrays import Array, Ints, Labels, Matrix, Targets
-from duti.detector import Duti, default_learner
+from duti.detector import detector_of
 from duti.errors import LearnerError, ProblemError
 from duti.findings import Findings
-from duti.learners import LEARNERS, Learner, Logistic, Ridge
+from duti.learners import LEARNERS, Learner, Logistic, Ridge, default_learner
 from duti.learners.losses import softmax
 from duti.learners.model import Model, train
 from duti.path import Status
@@ -37,10 +37,16 @@ class _DebuggedLearner(BaseEstimator):
     model_: Model
 
     def __init__(
-        self, *, learner: Learner | None = None, budget: int | None = None, random_state: Seed = None
+        self,
+        *,
+        learner: Learner | None = None,
+        budget: int | None = None,
+        recipe: str = "paper",
+        random_state: Seed = None,
     ) -> None:
         self.learner = learner
         self.budget = budget
+        self.recipe = recipe
         self.random_state = random_state
 
     def fit(
@@ -57,7 +63,10 @@ class _DebuggedLearner(BaseEstimator):
         else:
             # X and y as they came: findings call the rows by the index of the frame.
             problem = Problem(X, y, X_trusted, y_trusted, confidence=confidence, task=self._task)
-            findings = Duti(learner, self.budget, random_state=self.random_state).rank(problem)
+            detector = detector_of(
+                self.recipe, learner=learner, budget=self.budget, random_state=self.random_state
+            )
+            findings = detector.rank(problem)
             if findings.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt  # half a repair is no model, and a grid search must stop too
             learner, labels = findings.learner or learner, findings.corrected_labels()
@@ -98,7 +107,7 @@ class DUTIClassifier(ClassifierMixin, _DebuggedLearner):
     """A classifier that repairs its training labels with a few trusted items, then learns from them.
 
     `fit(X, y, X_trusted, y_trusted, confidence)` debugs y as `duti.debug` does, with the same
-    defaults for `learner`, `budget` and `random_state`, and trains on the corrected labels; without
+    defaults for `learner`, `budget`, `recipe` and `random_state`, and trains on the corrected labels; without
     trusted items it is the learner alone. A sparse X needs a linear learner, `duti.Logistic`.
 
     Fitted: `findings_` (None without trusted items), `learner_` (tuned), `model_`, `classes_`,
@@ -146,7 +155,7 @@ class DUTIRegressor(RegressorMixin, _DebuggedLearner):
     """A regressor that repairs its training labels with a few trusted items, then learns from them.
 
     `fit(X, y, X_trusted, y_trusted, confidence)` debugs y as `duti.debug` does, with the same
-    defaults for `learner`, `budget` and `random_state`, and trains on the corrected labels; without
+    defaults for `learner`, `budget`, `recipe` and `random_state`, and trains on the corrected labels; without
     trusted items it is the learner alone. A sparse X needs a linear learner, `duti.Ridge`.
 
     Fitted: `findings_` (None without trusted items), `learner_` (tuned), `model_`,

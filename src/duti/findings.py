@@ -11,6 +11,7 @@ import numpy as np
 from duti.arrays import Array, Ints, Labels, Mask, Targets
 from duti.errors import ProblemError
 from duti.learners import Learner
+from duti.opinions import BugCount, Opinion
 from duti.path import Status, Step
 from duti.problem import Problem
 from duti.ranking import Tally
@@ -34,7 +35,8 @@ class Findings:
     suggested_labels: Labels
     """The fix where flagged, the given label elsewhere."""
     label_quality: Array
-    """In [0, 1], low = suspicious; by the paper's recipe an order, not a probability."""
+    """In [0, 1], low = suspicious: by the automatic recipe the probability that the given label is right,
+    by any other an order, not a probability."""
     path: tuple[Step, ...]
     """The steps behind the ranking; none if it comes from a score."""
     status: Status
@@ -57,6 +59,12 @@ class Findings:
     """The frame's own index if there was one, else positions."""
     frame_library: str | None
     """The library of the frame that X was; `to_frame` answers in kind."""
+    opinions: tuple[Opinion, ...] = ()
+    """What the automatic recipe heard, the weightiest learner first."""
+    systematic: float | None = None
+    """The probability that the bugs are systematic; None if a recipe does not tell."""
+    expected_bugs: BugCount | None = None
+    """How many labels are wrong; None if that cannot be told."""
 
     def __repr__(self) -> str:
         return f"<Findings: {len(self.flagged)} of {len(self.ranking)} rows flagged. {self.status}>"
@@ -164,6 +172,25 @@ def scored(
     )
 
 
+def judged(
+    problem: Problem, quality: Array, fixes: Targets, flagged: Mask, *, budget: int | None, **found: Any
+) -> Findings:
+    """The findings of a detector that knows how probable it is that a label is right."""
+    flagged = flagged & ~problem.frozen
+    return _findings(
+        problem,
+        np.lexsort((quality, ~flagged, problem.frozen)),
+        fixes,
+        number_flagged=int(flagged.sum()),
+        budget=problem.budget(budget),
+        quality=quality,
+        gamma_max=0.0,
+        first_step=flagged.astype(np.int64),
+        deviation=1 - quality,
+        **found,
+    )
+
+
 def _findings(
     problem: Problem,
     ranking: Ints,
@@ -172,15 +199,17 @@ def _findings(
     number_flagged: int,
     budget: int,
     notes: tuple[str, ...],
+    quality: Array | None = None,
     **found: Any,
 ) -> Findings:
     """What every detector's findings have in common."""
     flagged, n = ranking[: min(number_flagged, budget)], problem.n
     suggested = problem.decode(problem.y).astype(problem.given.dtype)
     suggested[flagged] = problem.decode(fixes[flagged])
-    quality = np.empty(n)
-    quality[ranking] = np.arange(n) / (n - 1)
-    quality[problem.frozen] = 1.0
+    if quality is None:
+        quality = np.empty(n)
+        quality[ranking] = np.arange(n) / (n - 1)
+    quality = np.where(problem.frozen, 1.0, quality)
     return Findings(
         ranking=ranking,
         flagged=flagged,

@@ -18,9 +18,9 @@ from functools import cached_property
 
 import numpy as np
 
-from duti.arrays import Array
+from duti.arrays import Array, Matrix
 from duti.errors import LearnerError
-from duti.features import features_of
+from duti.features import FittedMap, features_of
 from duti.features.rows import Rows
 from duti.learners import Learner
 from duti.learners.erm import Fit
@@ -67,7 +67,14 @@ class Objective:
     (4, 2)
     """
 
-    def __init__(self, problem: Problem, learner: Learner, random_state: Seed = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        learner: Learner,
+        random_state: Seed = None,
+        *,
+        features: tuple[Matrix, Matrix] | None = None,
+    ) -> None:
         if learner.task != problem.task:
             raise LearnerError(
                 f"{type(learner).__name__} learns {learner.task}, but the labels are a {problem.task}; "
@@ -75,11 +82,15 @@ class Objective:
             )
         self.problem, self.learner = problem, learner
         self.relabelling = relabelling_of(problem)
-        self.map = learner.features().fit(problem.X, generator(random_state))
-        Zt = features_of(self.map, problem.X_trusted, intercept=learner.intercept)
+        if features is None:  # several learners may share the features of the rows and the trusted items
+            fitted: FittedMap = learner.features().fit(problem.X, generator(random_state))
+            X, X_trusted = problem.X, problem.X_trusted
+        else:
+            fitted, (X, X_trusted) = _as_they_are, features
+        Zt = features_of(fitted, X_trusted, intercept=learner.intercept)
         single = problem.task == "classification" and problem.n * Zt.shape[1] > SINGLE_PRECISION
         dtype = np.float32 if single else np.float64
-        self.rows = Rows(features_of(self.map, problem.X, dtype, intercept=learner.intercept))
+        self.rows = Rows(features_of(fitted, X, dtype, intercept=learner.intercept))
         self.trusted_rows = Rows(Zt)
         self.erm = learner.erm(self.rows, problem.k)
         self.trusted_labels = label_targets(problem.y_trusted, problem.k)
@@ -138,3 +149,7 @@ class Objective:
         curvature = self.erm.loss.curvature(fit.scores)
         v, _ = self.erm.solve(curvature, right, fit.preconditioner, rtol, guess)
         return v
+
+
+def _as_they_are(X: Matrix) -> Matrix:
+    return X

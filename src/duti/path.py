@@ -48,6 +48,10 @@ class Status(StrEnum):
         "approximate; try a larger ridge or a smaller confidence."
     )
     SCORED = "Scored: the rows are ranked by a score of their own; no label was changed to find out."
+    WEIGHED = (
+        "Weighed: the rows are ranked by what many debugged learners say, each as far as the trusted "
+        "items bear it out."
+    )
     INTERRUPTED = "Interrupted: only the steps done so far are here; run again for the rest."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -39,6 +40,8 @@ class Problem:
     X_trusted: Matrix
     y_trusted: Targets
     confidence: Array
+    confidence_given: bool
+    """Whether the user said how far the trusted items are to be trusted."""
     frozen: Mask
     """Rows whose label is verified: δ does not move there."""
     classes: Labels | None
@@ -88,6 +91,7 @@ class Problem:
         self.X_trusted = _stack(trusted, self.X[positions])
         self.y_trusted = np.concatenate([self._encoded(labels, "y_trusted"), verified_labels])
         self.confidence = _confidences(confidence, len(labels), m)
+        self.confidence_given = confidence is not None
         self.notes = (*self._notes_on_rows(rows, y_index), *self._notes_on_trusted(positions))
 
     @property
@@ -109,6 +113,27 @@ class Problem:
     def row_ids(self) -> Labels:
         """What the user calls the rows: the frame's own index, else positions."""
         return np.arange(self.n) if self.index is None else self.index
+
+    def trusting(self, confidence: float) -> Problem:
+        """The same problem with one confidence for all trusted items.
+
+        >>> Problem([[0.0], [1.0]], ["a", "b"], [[0.5]], ["a"]).trusting(1.0).confidence
+        array([1.])
+        """
+        other = copy(self)
+        other.confidence = np.full(self.m, float(confidence))
+        return other
+
+    def subset(self, rows: Ints) -> Problem:
+        """The same problem with some of the rows, and all of the trusted items.
+
+        >>> Problem([[0.0], [0.5], [1.0]], ["a", "b", "b"], [[0.5]], ["a"]).subset(np.array([0, 2])).n
+        2
+        """
+        other = copy(self)
+        other.X, other.y, other.given = self.X[rows], self.y[rows], self.given[rows]
+        other.frozen, other.index = self.frozen[rows], self.row_ids[rows]
+        return other
 
     def decode(self, labels: Targets) -> Labels:
         """Codes → labels as the user writes them."""

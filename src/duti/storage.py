@@ -20,9 +20,10 @@ import pyarrow as pa
 from duti.arrays import Labels
 from duti.errors import DutiError, ProblemError
 from duti.learners import LEARNERS
+from duti.opinions import BugCount, Opinion
 from duti.path import Status, Step
 
-FORMAT = 1
+FORMAT, READABLE = 2, (1, 2)
 Library = Literal["pandas", "polars", "pyarrow"]
 FRAME_LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 Stored = TypeVar("Stored")
@@ -94,6 +95,11 @@ def save(findings: Any, path: str | os.PathLike[str]) -> None:
     arrays = {name: fields.pop(name) for name, value in list(fields.items()) if isinstance(value, np.ndarray)}
     steps = fields.pop("path")
     fields |= {"status": findings.status.name, "learner": _learner_fields(findings.learner)}
+    fields["opinions"] = [
+        dataclasses.asdict(opinion) | {"learner": _learner_fields(opinion.learner)}
+        for opinion in findings.opinions
+    ]
+    fields["expected_bugs"] = findings.expected_bugs and dataclasses.asdict(findings.expected_bugs)
     meta = {"format": FORMAT, "dtypes": {name: value.dtype.str for name, value in arrays.items()}, **fields}
     members = {
         "meta.json": json.dumps(meta, indent=1, default=lambda number: number.item()).encode(),
@@ -118,9 +124,8 @@ def read(path: str | os.PathLike[str], build: Callable[..., Stored]) -> Stored:
 
 def _fields(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> dict[str, Any]:
     fields = json.loads(archive.read("meta.json"))
-    if (found := fields.pop("format")) != FORMAT:
+    if (found := fields.pop("format")) not in READABLE:
         raise DutiError(f"{path} has format {found}; this version of duti reads {FORMAT}, so update duti.")
-    learner = fields.pop("learner")
     for name, dtype in fields.pop("dtypes").items():
         fields[name] = _numpy(_table(archive.read(f"{name}.arrow"))[name], dtype)
     return {
@@ -128,8 +133,19 @@ def _fields(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> dict[str,
         "path": _steps(_table(archive.read("path.arrow"))),
         "status": Status[fields["status"]],
         "notes": tuple(fields["notes"]),
-        "learner": learner and LEARNERS[learner.pop("name")](**learner),
+        "learner": _learner(fields["learner"]),
+        "opinions": tuple(
+            Opinion(**{**opinion, "learner": _learner(opinion["learner"])})
+            for opinion in fields.get("opinions", ())
+        ),
+        "expected_bugs": fields.get("expected_bugs") and BugCount(**fields["expected_bugs"]),
     }
+
+
+def _learner(fields: dict[str, Any] | None) -> Any:
+    if fields is None:
+        return None
+    return LEARNERS[fields["name"]](**{key: value for key, value in fields.items() if key != "name"})
 
 
 def _learner_fields(learner: Any) -> dict[str, Any] | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from duti.arrays import Array, Targets
-from duti.detector import default_learner
 from duti.errors import LearnerError
 from duti.findings import Findings, scored
-from duti.learners import Learner
+from duti.learners import Learner, default_learner
 from duti.problem import Problem
 from duti.randomness import Seed
 from duti.tune import tune

@@ -11,7 +11,7 @@ from duti.learners.logistic import KernelLogistic, Logistic
 from duti.learners.ridge import KernelRidge, Ridge
 from duti.problem import Task
 
-__all__ = ["LEARNERS", "KernelLogistic", "KernelRidge", "Learner", "Logistic", "Ridge"]
+__all__ = ["LEARNERS", "KernelLogistic", "KernelRidge", "Learner", "Logistic", "Ridge", "default_learner"]
 
 
 @runtime_checkable
@@ -54,3 +54,11 @@ class Learner(Protocol):
 LEARNERS: dict[str, type[KernelLogistic | KernelRidge | Logistic | Ridge]] = {
     learner.__name__: learner for learner in (KernelLogistic, KernelRidge, Logistic, Ridge)
 }
+
+
+def default_learner(task: Task) -> Learner:
+    """The kernel learner that fits a task, to be tuned.
+
+    In regression it has an intercept, so that adding a constant to all labels changes nothing.
+    """
+    return KernelLogistic() if task == "classification" else KernelRidge(intercept=True)

@@ -123,15 +123,16 @@ def _regularisation(learner: Learner) -> tuple[float, float]:
     return learner.ridge or 0.0, getattr(learner, "bandwidth", None) or 0.0
 
 
-def sample_rows(y: Targets, k: int, rng: np.random.Generator) -> Ints:
-    """About ROWS rows, each class in proportion but enough of it for the folds; all if there are fewer.
+def sample_rows(y: Targets, k: int, rng: np.random.Generator, number: int | None = None) -> Ints:
+    """About so many rows, each class in proportion but enough of it for the folds; all if they are few.
 
     >>> len(sample_rows(np.zeros(1500), 0, np.random.default_rng(0)))
     1000
     """
-    if len(y) <= ROWS:
+    number = ROWS if number is None else number
+    if len(y) <= number:
         return np.arange(len(y))
-    share = ROWS / len(y)
+    share = number / len(y)
     drawn = [rng.permutation(rows)[: max(FOLDS, round(share * len(rows)))] for rows in _strata(y, k)]
     return np.sort(np.concatenate(drawn))
 

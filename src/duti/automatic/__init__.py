@@ -1,0 +1,123 @@
+"""The automatic recipe: many learners are debugged and weighed, nothing is tuned on labels that may be wrong.
+
+candidates     which learners, with shared features
+voices         what each of them says of every row, before and after it is debugged
+leave_one_out  what they would say of rows and trusted items they had not seen
+mixture        how far each is believed, and whether the bugs look systematic
+hearing        all of the above, for few rows and for many
+judgement      probabilities, fixes, and the number of bugs
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from duti.arrays import Ints
+from duti.automatic.hearing import hear
+from duti.automatic.judgement import judge
+from duti.automatic.mixture import Mixture
+from duti.errors import ProblemError
+from duti.findings import Findings, judged
+from duti.learners import Learner, default_learner
+from duti.opinions import Opinion
+from duti.path import Status
+from duti.problem import Problem, listed
+from duti.progress import Progress, reporting
+from duti.randomness import Seed
+from duti.resources import limited_threads
+
+CONFIDENCE = 1.0
+"""All trusted items together weigh as much as all rows."""
+PROBABLE = 0.5
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """DUTI with every learner of a small grid, weighed by the trusted items; for classification.
+
+    What a given learner leaves open is filled in; `systematic` is the probability that bugs are
+    systematic, estimated if None.
+
+    >>> import numpy as np
+    >>> from duti.datasets import harry_potter
+    >>> data = harry_potter(np.random.default_rng(0))
+    >>> problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted)
+    >>> found = Automatic(budget=13).rank(problem)
+    >>> int(data.is_bug[found.flagged].sum()), found.systematic > 0.9
+    (10, True)
+    """
+
+    learner: Learner | None = None
+    budget: int | None = None
+    systematic: float | None = None
+    random_state: Seed = None
+    progress: Progress = None
+    threads: int | None = None
+
+    def rank(self, problem: Problem) -> Findings:
+        """Hear all learners, judge the rows."""
+        if problem.task != "classification":
+            raise ProblemError(
+                "the automatic recipe is for classes so far; use recipe='paper' for a regression."
+            )
+        if self.systematic is not None and not 0 <= self.systematic <= 1:
+            raise ProblemError(f"systematic is {self.systematic}; give a probability from 0 to 1, or None.")
+        learner = default_learner(problem.task) if self.learner is None else self.learner
+        weighed = problem if problem.confidence_given else problem.trusting(CONFIDENCE)
+        with limited_threads(self.threads), reporting(self.progress) as report:
+            mixture = hear(weighed, learner, self.systematic, self.random_state, report)
+            judgement = judge(weighed, mixture)
+        opinions = _opinions(mixture)
+        best = max(mixture.voices, key=lambda voice: (voice.learner == opinions[0].learner, len(voice.path)))
+        return judged(
+            problem,
+            judgement.quality,
+            judgement.fixes,
+            judgement.disputed,
+            budget=self.budget,
+            learner=opinions[0].learner,
+            path=best.path,
+            status=Status.WEIGHED,
+            opinions=opinions,
+            systematic=mixture.systematic,
+            expected_bugs=judgement.number,
+            notes=(*_note_on_kind(mixture), *_note_on_uncovered(problem, judgement.disputed.nonzero()[0])),
+        )
+
+
+def _opinions(mixture: Mixture) -> tuple[Opinion, ...]:
+    """Learners and prices with their weights, the weightiest learner first."""
+    total: dict[Learner, float] = {}
+    for voice, weight in zip(mixture.voices, mixture.weights, strict=True):
+        total[voice.learner] = total.get(voice.learner, 0.0) + float(weight)
+    told = [
+        Opinion(voice.learner, voice.gamma, str(voice.kind), float(weight), voice.trusted_loss)
+        for voice, weight in zip(mixture.voices, mixture.weights, strict=True)
+    ]
+    return tuple(sorted(told, key=lambda opinion: (-total[opinion.learner], -opinion.weight)))
+
+
+def _note_on_kind(mixture: Mixture) -> tuple[str, ...]:
+    if mixture.systematic <= PROBABLE:
+        return ()
+    return (
+        f"The bugs look systematic (probability {mixture.systematic:.2f}): trusted items contradict a "
+        "learner that fits the rows well, or rows fit too well for random bugs. If trusted items are known "
+        "to be unlike the rows, say systematic=0.",
+    )
+
+
+def _note_on_uncovered(problem: Problem, disputed: Ints) -> tuple[str, ...]:
+    """Suspicious labels that no trusted item has: only the rows speak against them."""
+    if not len(disputed):
+        return ()
+    unseen = sorted(set(problem.y[disputed].tolist()) - set(problem.y_trusted.tolist()))
+    if not unseen:
+        return ()
+    shown = listed([repr(label) for label in problem.decode(np.array(unseen)).tolist()])
+    return (
+        f"No trusted item has the label {shown}, though rows with it are suspicious: "
+        "check some of them first.",
+    )

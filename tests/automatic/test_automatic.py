@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import duti
+from duti import KernelLogistic, Logistic, Problem
+from duti.arrays import Array, Ints
+from duti.automatic import Automatic
+from duti.automatic.candidates import BANDWIDTHS, RIDGES, candidates
+from duti.automatic.hearing import CHOSEN_ON, FINALISTS
+from duti.automatic.leave_one_out import block_inverse, rows_left_out
+from duti.automatic.mixture import confusion, contradiction, mixed
+from duti.automatic.voices import Kind, Voice, Witness, losses
+from duti.datasets import LabelledBugs, harry_potter
+from duti.learners.model import label_targets
+from duti.metrics import average_precision
+from duti.objective import Objective
+
+
+def corner(seed: int, n: int = 150, m: int = 14, k: int = 2) -> LabelledBugs:
+    """Bands of one feature; every row of one corner has the label of the first."""
+    rng = np.random.default_rng(seed)
+    X, X_trusted = rng.uniform(size=(n, 2)), rng.uniform(size=(m, 2))
+
+    def truth(X: Array) -> Ints:
+        return np.asarray(np.minimum((k * X[:, 0]).astype(int), k - 1))
+
+    y = np.where((X > 0.6).all(axis=1), 0, truth(X))
+    return LabelledBugs(X, y, X_trusted, truth(X_trusted), truth(X), y != truth(X), ("a", "b"))
+
+
+def noisy(seed: int, n: int = 150, m: int = 20) -> LabelledBugs:
+    """Two bands, a fifth of the labels flipped at random."""
+    rng = np.random.default_rng(seed)
+    X, X_trusted = rng.normal(size=(n, 2)), rng.normal(size=(m, 2))
+    truth, y_trusted = (X[:, 0] > 0).astype(int), (X_trusted[:, 0] > 0).astype(int)
+    is_bug = rng.random(n) < 0.2
+    return LabelledBugs(
+        X, np.where(is_bug, 1 - truth, truth), X_trusted, y_trusted, truth, is_bug, ("a", "b")
+    )
+
+
+def problem_of(data: LabelledBugs, **options: float) -> Problem:
+    return Problem(data.X, data.y, data.X_trusted, data.y_trusted, task="classification", **options)  # type: ignore[arg-type]
+
+
+def test_systematic_bugs_are_found_and_named_so() -> None:
+    data = corner(0)
+    found = Automatic(budget=int(data.is_bug.sum())).rank(problem_of(data))
+    assert found.systematic is not None
+    assert found.systematic > 0.8
+    assert any("systematic" in note for note in found.notes)
+    assert average_precision(found.ranking, data.is_bug) > 0.9
+    right = found.suggested_labels[found.flagged] == data.truth[found.flagged]
+    assert right.mean() > 0.8
+
+
+def test_random_bugs_are_found_and_are_not_systematic() -> None:
+    data = noisy(0)
+    found = Automatic().rank(problem_of(data))
+    assert found.systematic is not None
+    assert found.systematic < 0.2
+    assert average_precision(found.ranking, data.is_bug) > 0.85
+    assert found.expected_bugs is not None
+    assert found.expected_bugs.low <= data.is_bug.sum() <= found.expected_bugs.high
+
+
+def test_qualities_are_probabilities_in_the_order_of_the_ranking() -> None:
+    data = noisy(1)
+    found = Automatic(budget=150).rank(problem_of(data))
+    quality = found.label_quality[found.ranking]
+    assert ((quality >= 0) & (quality <= 1)).all()
+    number = len(found.flagged)
+    assert (np.diff(quality[:number]) >= 0).all()
+    assert (np.diff(quality[number:]) >= 0).all()
+    brier = ((1 - found.label_quality - data.is_bug) ** 2).mean()
+    assert brier < 0.6 * data.is_bug.mean() * (1 - data.is_bug.mean())
+
+
+def test_weights_sum_to_one_and_the_best_learner_has_the_path() -> None:
+    found = Automatic().rank(problem_of(corner(1)))
+    assert sum(opinion.weight for opinion in found.opinions) == pytest.approx(1.0)
+    assert found.opinions[0].learner == found.learner
+    assert found.path
+    assert {opinion.learnt_from for opinion in found.opinions} == {str(kind) for kind in Kind}
+
+
+def test_an_override_decides_what_kind_of_bugs_there_are() -> None:
+    problem = problem_of(corner(2))
+    at_random = Automatic(systematic=0.0).rank(problem)
+    assert at_random.systematic == 0
+    given = sum(o.weight for o in at_random.opinions if o.learnt_from == Kind.GIVEN)
+    assert given >= 0.5
+    with pytest.raises(duti.ProblemError, match=r"systematic is 2; give a probability"):
+        Automatic(systematic=2).rank(problem)
+
+
+def test_hard_trusted_items_do_not_open_the_gate() -> None:
+    opened = list[float]()
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(300, 2))
+        y = (X[:, 0] + rng.normal(0, 0.5, 300) > 0).astype(int)  # noisy near the border, and no bugs
+        X_trusted = np.column_stack([rng.normal(0, 0.15, 20), rng.normal(size=20)])
+        y_trusted = (X_trusted[:, 0] + rng.normal(0, 0.5, 20) > 0).astype(int)
+        problem = Problem(X, y, X_trusted, y_trusted, task="classification")
+        opened.append(Automatic(KernelLogistic(2.0)).rank(problem).systematic or 0.0)
+    assert np.mean(opened) < 0.5
+    assert min(opened) < 0.1
+
+
+def test_what_the_user_gives_stays_as_it_is() -> None:
+    problem = problem_of(harry_potter(np.random.default_rng(0)))
+    asked = [candidate.learner for candidate in candidates(problem, KernelLogistic(bandwidth=0.5))]
+    assert {getattr(learner, "bandwidth", None) for learner in asked} == {0.5}
+    assert [learner.ridge for learner in asked] == list(RIDGES["classification"])
+    one = list(candidates(problem, KernelLogistic(0.5, 0.01)))
+    assert len(one) == 1
+    assert len(list(candidates(problem, KernelLogistic()))) == len(BANDWIDTHS) * len(RIDGES["classification"])
+    found = duti.debug(
+        problem.X, problem.given, problem.X_trusted, [-1, 1], recipe="auto", learner=KernelLogistic(0.5, 0.01)
+    )
+    assert found.learner == KernelLogistic(0.5, 0.01)
+
+
+def test_leaving_rows_out_is_as_training_without_them() -> None:
+    data = noisy(3, n=60)
+    problem, learner = problem_of(data, confidence=1.0), KernelLogistic(1.0, 0.05)
+    objective = Objective(problem, learner)
+    labels = label_targets(problem.y, 2)
+    fit = objective.erm.fit(labels)
+    inverse = block_inverse(objective.erm, fit.scores)
+    quick = rows_left_out(objective.erm, inverse, fit.scores, labels)
+    for row in range(0, 60, 7):
+        kept = np.delete(np.arange(60), row)
+        # Without one row the mean is over n − 1: the same prior has the ridge n λ/(n − 1).
+        erm = learner.with_(ridge=0.05 * 60 / 59).erm(objective.rows.subset(kept), 2)
+        slow = objective.rows.take(np.array([row])) @ erm.fit(labels[kept]).theta
+        moved = abs(slow - fit.scores[row]).max()
+        assert abs(slow - quick[row]).max() <= 0.15 * moved + 1e-3
+
+
+def test_confusion_follows_the_trusted_items() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)) + 4 * np.eye(3, 2)[rng.integers(0, 3, 300)]
+    truth = np.argmin(((X[:, None] - 4 * np.eye(3, 2)) ** 2).sum(axis=2), axis=1)
+    y = np.where((truth == 0) & (rng.random(300) < 0.5), 1, truth)
+    items = rng.choice(300, 40, replace=False)
+    problem = Problem(X, y, X[items], truth[items], task="classification").trusting(1.0)
+    candidate = next(iter(candidates(problem, Logistic(ridge=1e-3))))
+    witness = Witness(problem, candidate)
+    mixture = mixed(problem, [witness.given(), *witness.debugged()])
+    R = confusion(problem, mixture)
+    np.testing.assert_allclose(R.sum(axis=1), 1)
+    assert R[1, 0] > 1.5 * R[1, 2]
+    assert R[1, 0] > 1.5 * R[0, 1]
+
+
+def voice_of(scores: Array, trusted: Array, y: Ints, y_trusted: Ints) -> Voice:
+    rows, items = float(losses(scores, y).mean()), float(losses(trusted, y_trusted).mean())
+    return Voice(Kind.GIVEN, Logistic(0.1), np.inf, scores, scores, rows, trusted, items)
+
+
+@pytest.mark.parametrize(
+    ("sure", "contradicts", "opens"), [(4.0, True, True), (4.0, False, False), (0.3, True, False)]
+)
+def test_only_items_that_contradict_a_sure_learner_open_the_gate(
+    sure: float, contradicts: bool, opens: bool
+) -> None:
+    y = np.array([0, 1] * 50)
+    wrong = np.arange(100) % 100 < 100 / (1 + np.exp(2 * sure))  # as often as a calibrated learner is wrong
+    scores = sure * np.where(np.eye(2)[np.where(wrong, 1 - y, y)] > 0, 1.0, -1.0)
+    y_trusted = np.array([0, 1] * 4)
+    said = y_trusted.copy()
+    said[:2] = 1 - said[:2] if contradicts else said[:2]
+    trusted = sure * np.where(np.eye(2)[said] > 0, 1.0, -1.0)
+    problem = Problem(np.arange(100.0)[:, None], y, np.zeros((8, 1)), y_trusted, task="classification")
+    assert (contradiction(problem, [voice_of(scores, trusted, y, y_trusted)]) > 0.5) is opens
+
+
+def test_many_rows_are_judged_by_a_sample() -> None:
+    data = corner(3, n=CHOSEN_ON + 500, m=30)
+    found = Automatic(Logistic(), budget=400).rank(problem_of(data))
+    assert len({opinion.learner for opinion in found.opinions}) == FINALISTS
+    assert len(found.ranking) == CHOSEN_ON + 500
+
+
+def test_verified_rows_are_never_flagged() -> None:
+    data = corner(4)
+    bugs = np.flatnonzero(data.is_bug)[:3]
+    verified = {int(row): int(data.truth[row]) for row in bugs}
+    found = duti.debug(
+        data.X,
+        data.y,
+        data.X_trusted,
+        data.y_trusted,
+        task="classification",
+        verified=verified,
+        recipe="auto",
+    )
+    assert not set(bugs) & set(found.flagged)
+    assert (found.label_quality[bugs] == 1).all()
+
+
+def test_findings_with_opinions_are_saved_and_read(tmp_path: Path) -> None:
+    found = Automatic().rank(problem_of(noisy(4)))
+    found.save(tmp_path / "findings.duti")
+    read = duti.load(tmp_path / "findings.duti")
+    assert read.opinions == found.opinions
+    assert read.expected_bugs == found.expected_bugs
+    assert read.systematic == found.systematic
+
+
+def test_a_regression_is_refused_with_a_remedy() -> None:
+    with pytest.raises(duti.ProblemError, match="use recipe='paper' for a regression"):
+        duti.debug([[0.0], [0.5], [1.0]], [0.1, 0.4, 1.2], [[0.2]], [0.2], recipe="auto")
+
+
+def test_systematic_is_for_the_automatic_recipe() -> None:
+    with pytest.raises(duti.ProblemError, match="systematic is for recipe='auto'"):
+        duti.debug([[0.0], [1.0]], ["a", "b"], [[0.0]], ["a"], systematic=1.0)
+
+
+def test_a_label_without_trusted_items_is_named() -> None:
+    data = corner(5, k=3)
+    kept = data.y_trusted != 0
+    found = duti.debug(
+        data.X, data.y, data.X_trusted[kept], data.y_trusted[kept], task="classification", recipe="auto"
+    )
+    assert any("No trusted item has the label 0" in note for note in found.notes)
+
+
+def test_the_same_call_gives_the_same_answer() -> None:
+    problem = problem_of(noisy(5))
+    first, second = (Automatic().rank(problem) for _ in range(2))
+    np.testing.assert_array_equal(first.ranking, second.ranking)
+    np.testing.assert_array_equal(first.label_quality, second.label_quality)
