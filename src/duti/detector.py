@@ -102,9 +102,9 @@ def debug(
     one number, or one each (100 if None). `verified={row: label}`: rows of X that were checked.
     `learner`: what is trained on the data; the kernel learner that fits the task, tuned by
     10-fold cross-validation, if None. `budget`: how many rows somebody is willing to check (n // 10).
-    `recipe`: "paper" is Algorithm 1 as published. "auto", for classes, asks many learners instead of
+    `recipe`: "paper" is Algorithm 1 as published. "auto" asks many learners instead of
     tuning one on labels that may be wrong, and `label_quality` is a probability; `systematic` then is the
-    probability that the bugs are systematic, estimated if None.
+    probability that bugs of a classification are systematic, estimated if None.
     `progress=True` shows a bar on a terminal and, before long work, what time and memory it will take.
     `threads`: how many threads products of matrices may use; as many as the libraries like if None.
 

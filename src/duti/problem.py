@@ -135,6 +135,13 @@ class Problem:
         other.frozen, other.index = self.frozen[rows], self.row_ids[rows]
         return other
 
+    def with_items(self, items: Ints) -> Problem:
+        """The same problem with some of the trusted items."""
+        other = copy(self)
+        other.X_trusted, other.y_trusted = self.X_trusted[items], self.y_trusted[items]
+        other.confidence = self.confidence[items]
+        return other
+
     def decode(self, labels: Targets) -> Labels:
         """Codes → labels as the user writes them."""
         return labels if self.classes is None else self.classes[labels]

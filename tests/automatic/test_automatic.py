@@ -14,7 +14,7 @@ from duti.automatic.hearing import CHOSEN_ON, FINALISTS
 from duti.automatic.leave_one_out import block_inverse, rows_left_out
 from duti.automatic.mixture import confusion, contradiction, mixed
 from duti.automatic.voices import Kind, Voice, Witness, losses
-from duti.datasets import LabelledBugs, harry_potter
+from duti.datasets import LabelledBugs, harry_potter, sine
 from duti.learners.model import label_targets
 from duti.metrics import average_precision
 from duti.objective import Objective
@@ -214,9 +214,23 @@ def test_findings_with_opinions_are_saved_and_read(tmp_path: Path) -> None:
     assert read.systematic == found.systematic
 
 
-def test_a_regression_is_refused_with_a_remedy() -> None:
-    with pytest.raises(duti.ProblemError, match="use recipe='paper' for a regression"):
-        duti.debug([[0.0], [0.5], [1.0]], [0.1, 0.4, 1.2], [[0.2]], [0.2], recipe="auto")
+def test_the_flipped_peak_of_a_sine_is_found_and_straightened() -> None:
+    data = sine(np.random.default_rng(7))
+    problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted)
+    found = Automatic(budget=100).rank(problem)
+    assert average_precision(found.ranking, data.is_bug) > 0.97
+    assert data.is_bug[found.flagged].mean() > 0.9
+    wrong = found.flagged[data.is_bug[found.flagged]]
+    error = np.sqrt(((found.suggested_labels[wrong] - data.truth[wrong]) ** 2).mean())
+    assert error < 0.25
+    assert sum(opinion.weight for opinion in found.opinions) == pytest.approx(1.0)
+    assert found.systematic is None
+
+
+def test_a_single_trusted_value_is_enough() -> None:
+    data = sine(np.random.default_rng(8))
+    found = Automatic().rank(Problem(data.X, data.y, data.X_trusted[:1], data.y_trusted[:1]))
+    assert np.isfinite(found.label_quality).all()
 
 
 def test_systematic_is_for_the_automatic_recipe() -> None:

@@ -1,11 +1,12 @@
-"""The automatic recipe: many learners are debugged and weighed, nothing is tuned on labels that may be wrong.
+"""The automatic recipe: many learners are debugged and weighed, none is tuned on labels that may be wrong.
 
-candidates     which learners, with shared features
-voices         what each of them says of every row, before and after it is debugged
-leave_one_out  what they would say of rows and trusted items they had not seen
-mixture        how far each is believed, and whether the bugs look systematic
-hearing        all of the above, for few rows and for many
-judgement      probabilities, fixes, and the number of bugs
+- candidates: which learners, with shared features
+- voices: what each of them says of every row, before and after it is debugged
+- leave_one_out: what they would say of rows and trusted items they had not seen
+- mixture: how far each is believed, and whether the bugs look systematic
+- hearing: all of the above, for few rows and for many
+- judgement: probabilities, fixes, and the number of bugs
+- values: all of it for regression, where it is simpler
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from duti.arrays import Ints
 from duti.automatic.hearing import hear
 from duti.automatic.judgement import judge
 from duti.automatic.mixture import Mixture
+from duti.automatic.values import Values, hear_values, verdict
+from duti.automatic.voices import Kind
 from duti.errors import ProblemError
 from duti.findings import Findings, judged
 from duti.learners import Learner, default_learner
@@ -28,17 +31,17 @@ from duti.progress import Progress, reporting
 from duti.randomness import Seed
 from duti.resources import limited_threads
 
-CONFIDENCE = 1.0
-"""All trusted items together weigh as much as all rows."""
+CONFIDENCE = {"classification": 1.0, "regression": 10.0}
+"""All trusted items together weigh as much as all rows, or ten times as much."""
 PROBABLE = 0.5
 
 
 @dataclass(frozen=True)
 class Automatic:
-    """DUTI with every learner of a small grid, weighed by the trusted items; for classification.
+    """DUTI with every learner of a small grid, weighed by the trusted items.
 
-    What a given learner leaves open is filled in; `systematic` is the probability that bugs are
-    systematic, estimated if None.
+    What a given learner leaves open is filled in; `systematic` is the probability that bugs of a
+    classification are systematic, estimated if None.
 
     >>> import numpy as np
     >>> from duti.datasets import harry_potter
@@ -58,15 +61,13 @@ class Automatic:
 
     def rank(self, problem: Problem) -> Findings:
         """Hear all learners, judge the rows."""
-        if problem.task != "classification":
-            raise ProblemError(
-                "the automatic recipe is for classes so far; use recipe='paper' for a regression."
-            )
         if self.systematic is not None and not 0 <= self.systematic <= 1:
             raise ProblemError(f"systematic is {self.systematic}; give a probability from 0 to 1, or None.")
         learner = default_learner(problem.task) if self.learner is None else self.learner
-        weighed = problem if problem.confidence_given else problem.trusting(CONFIDENCE)
+        weighed = problem if problem.confidence_given else problem.trusting(CONFIDENCE[problem.task])
         with limited_threads(self.threads), reporting(self.progress) as report:
+            if problem.task == "regression":
+                return self._of_values(weighed, hear_values(weighed, learner, self.random_state, report))
             mixture = hear(weighed, learner, self.systematic, self.random_state, report)
             judgement = judge(weighed, mixture)
         opinions = _opinions(mixture)
@@ -84,6 +85,27 @@ class Automatic:
             systematic=mixture.systematic,
             expected_bugs=judgement.number,
             notes=(*_note_on_kind(mixture), *_note_on_uncovered(problem, judgement.disputed.nonzero()[0])),
+        )
+
+    def _of_values(self, problem: Problem, values: Values) -> Findings:
+        order = np.argsort(-values.weights, kind="stable")
+        ranked = [(values.heard[i], float(values.weights[i])) for i in order]
+        found, best = verdict(problem, values), ranked[0][0]
+        return judged(
+            problem,
+            found.quality,
+            values.evidence,
+            found.flagged,
+            budget=self.budget,
+            learner=best.learner,
+            path=best.path,
+            status=Status.WEIGHED,
+            opinions=tuple(
+                Opinion(value.learner, value.gamma, str(Kind.DEBUGGED), weight, value.trusted_error)
+                for value, weight in ranked
+            ),
+            expected_bugs=found.number,
+            notes=(),
         )
 
 

@@ -1,0 +1,162 @@
+"""Regression: every learner is debugged at its own noise level, and weighed by trusted items it has not seen.
+
+At γ/2 = the noise level σ of a learner, E = Zh is the value that a row should have: labels closer to it
+than σ stay. A learner's weight is e^(−T m log r), where r is the root mean square error on trusted items
+that were left out, a fold at a time: Gaussian likelihood with its own variance. Rows are ranked by how
+far their label is from the weighted mean of E, in units of what is usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from duti.arrays import Array, Ints, Mask
+from duti.automatic.candidates import Candidate, candidates
+from duti.learners import Learner
+from duti.objective import Objective
+from duti.opinions import BugCount
+from duti.path import INFLATED, Step, last_gamma, noise_level
+from duti.problem import Problem
+from duti.progress import Report
+from duti.randomness import Seed, generator
+from duti.solvers import Solution
+from duti.solvers.huber_newton import HuberNewton
+from duti.tune import sample_rows
+
+SHARPNESS = 0.5
+"""T: how far an item that was left out counts as an observation."""
+FOLDS = 5
+UNUSUAL = 3.0
+"""Labels so many noise levels away are flagged."""
+CHOSEN_ON, FINALISTS = 3000, 2
+"""With more rows learners are chosen on a sample, and so many of them are heard on all rows."""
+WIDEST = 0.5
+"""Half the width of an interval, relative to its middle, beyond which the number of bugs cannot be told."""
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """What one debugged learner says every label should be."""
+
+    learner: Learner
+    gamma: float
+    evidence: Array
+    """E."""
+    trusted_error: float
+    """Root mean square error on trusted items that were left out."""
+    path: tuple[Step, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """All learners with their weights."""
+
+    heard: tuple[Value, ...]
+    weights: Array
+
+    @property
+    def evidence(self) -> Array:
+        """The weighted mean of what each label should be."""
+        return np.asarray(sum(w * value.evidence for w, value in zip(self.weights, self.heard, strict=True)))
+
+
+def hear_values(problem: Problem, learner: Learner, random_state: Seed, report: Report) -> Values:
+    """All learners that fill in what is None in this one, and their weights."""
+    if problem.n <= CHOSEN_ON:
+        return _heard(problem, list(candidates(problem, learner, random_state)), report)
+    sample = problem.subset(sample_rows(problem.y, 0, generator(random_state), CHOSEN_ON))
+    chosen = _heard(sample, list(candidates(sample, learner, random_state)), report)
+    best = [chosen.heard[i].learner for i in np.argsort(-chosen.weights, kind="stable")[:FINALISTS]]
+    return _heard(problem, [c for one in best for c in candidates(problem, one, random_state)], report)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What the values make of every row."""
+
+    quality: Array
+    """The probability that noise alone moves a label as far from where it should be."""
+    flagged: Mask
+    number: BugCount | None
+
+
+def verdict(problem: Problem, values: Values) -> Verdict:
+    """How unusual each label is."""
+    distance = abs(problem.y - values.evidence)
+    unusual = distance / noise_level(distance, float(problem.y.std()))
+    # Bugs are at least those that hardly any noise reaches, at most those that it does not explain.
+    certain, count = (float((unusual > bound).sum()) for bound in (UNUSUAL + 1, UNUSUAL))
+    explained = 2 * float(ndtr(1 - UNUSUAL)) * problem.n
+    possible = max(float((unusual > UNUSUAL - 1).sum()) - explained, count)
+    low, high = max(certain - certain**0.5, 0.0), possible + possible**0.5
+    middle = (low + high) / 2
+    told = middle >= 1 and high - middle <= WIDEST * middle
+    number = BugCount(middle, low, high) if told else None
+    return Verdict(2 * ndtr(-unusual), unusual > UNUSUAL, number)
+
+
+def _heard(problem: Problem, asked: list[Candidate], report: Report) -> Values:
+    heard = []
+    for done, candidate in enumerate(asked):
+        report("hearing learners", done, len(asked))
+        heard.append(_value(problem, candidate))
+    report("hearing learners", len(asked), len(asked))
+    logs = np.log([value.trusted_error for value in heard])
+    weights = np.exp(-SHARPNESS * problem.m * (logs - logs.min()))
+    return Values(tuple(heard), weights / weights.sum())
+
+
+def _value(problem: Problem, candidate: Candidate) -> Value:
+    objective, solutions = _debugged(problem, candidate)
+    at = solutions[-1]
+    return Value(
+        learner=candidate.learner,
+        gamma=at.gamma,
+        evidence=at.evidence,
+        trusted_error=_trusted_error(problem, candidate),
+        path=tuple(Step.of(solution, objective.relabelling) for solution in solutions if solution.gamma),
+    )
+
+
+def _debugged(problem: Problem, candidate: Candidate) -> tuple[Objective, list[Solution]]:
+    """The learner debugged at its noise level, measured again without the rows that are flagged by then."""
+    features = candidate.Z, candidate.Z_trusted
+    objective = Objective(problem, candidate.learner, features=features)
+    solver = HuberNewton().prepare(objective)
+    solutions = [solver.start()]
+    last = last_gamma(problem, solutions[0])
+    if objective.relabelling.gamma_max(solutions[0].evidence) > last:
+        solutions.append(solver.solve(last, solutions[0]))
+        if (again := last_gamma(problem, solutions[-1])) < INFLATED * last:
+            solutions.append(solver.solve(again, solutions[-1]))
+    return objective, solutions
+
+
+def _trusted_error(problem: Problem, candidate: Candidate) -> float:
+    """Root mean square error on trusted items, by learners that were debugged without them."""
+    errors = np.concatenate(list(_errors(problem, candidate)))
+    smallest = 1e-3 * float(problem.y.std()) + np.finfo(float).tiny
+    return float(np.sqrt((errors**2).mean() + smallest**2))
+
+
+def _errors(problem: Problem, candidate: Candidate) -> Iterator[Array]:
+    number = min(problem.m, FOLDS)
+    folds: Ints = np.arange(problem.m) % number
+    for fold in range(number):
+        out = np.flatnonzero(folds == fold)
+        kept = np.flatnonzero(folds != fold)
+        if len(kept):
+            part = Candidate(candidate.learner, candidate.Z, candidate.Z_trusted[kept])
+            objective, solutions = _debugged(problem.with_items(kept), part)
+            labels = problem.y + solutions[-1].delta
+        else:  # a single item cannot be left out: the learner as it is has not seen it
+            features = candidate.Z, candidate.Z_trusted
+            objective, labels = Objective(problem, candidate.learner, features=features), problem.y
+        theta = objective.erm.fit(labels).theta
+        Zt = candidate.Z_trusted[out]
+        scores = Zt @ theta[: Zt.shape[1]] + (theta[-1] if candidate.learner.intercept else 0.0)
+        yield scores - problem.y_trusted[out]
