@@ -17,14 +17,17 @@ POTTER = KernelLogistic(bandwidth=0.5, ridge=2e-3)
 SINE = KernelRidge(bandwidth=0.7, ridge=3.8e-6)
 
 
+PAPER: dict[str, Any] = {"recipe": "paper"}
+
+
 def potter(seed: int = 0, **options: Any) -> duti.Findings:
     data = harry_potter(np.random.default_rng(seed))
-    return duti.debug(data.X, data.y, data.X_trusted, data.y_trusted, **{"learner": POTTER} | options)
+    return duti.debug(data.X, data.y, data.X_trusted, data.y_trusted, **PAPER | {"learner": POTTER} | options)
 
 
 def sine_findings(seed: int = 0, **options: Any) -> duti.Findings:
     data = sine(np.random.default_rng(seed))
-    return duti.debug(data.X, data.y, data.X_trusted, data.y_trusted, **{"learner": SINE} | options)
+    return duti.debug(data.X, data.y, data.X_trusted, data.y_trusted, **PAPER | {"learner": SINE} | options)
 
 
 def test_harry_potter_is_debugged_as_well_as_in_the_paper() -> None:

@@ -122,7 +122,9 @@ def test_random_state_shuffles_the_folds_of_the_tuning(trusted: dict[str, Any]) 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
     y = 0.7 * X[:, 0] + rng.normal(size=30)  # weak enough for the folds to matter
-    estimators = [DUTIRegressor(learner=Ridge(), random_state=seed).fit(X, y, **trusted) for seed in range(8)]
+    seeds = range(8)
+    unfitted = [DUTIRegressor(learner=Ridge(), recipe="paper", random_state=seed) for seed in seeds]
+    estimators = [estimator.fit(X, y, **trusted) for estimator in unfitted]
     tuned = [estimator.learner_ for estimator in estimators]
     assert tuned == [tune(Ridge(), X, y, 0, seed).best for seed in range(8)]
     assert len(set(tuned)) > 1, "every seed tunes alike, so this data cannot show that the seed is used"
@@ -186,7 +188,7 @@ def test_decision_of_three_classes_has_a_column_for_each() -> None:
 def test_clone_keeps_the_parameters_and_forgets_the_fit(hogwarts: LabelledBugs) -> None:
     estimator = DUTIClassifier(learner=HARRY_POTTER, budget=5, random_state=2).fit(hogwarts.X, hogwarts.y)
     copy = clone(estimator)
-    assert copy.get_params() == {"learner": HARRY_POTTER, "budget": 5, "recipe": "paper", "random_state": 2}
+    assert copy.get_params() == {"learner": HARRY_POTTER, "budget": 5, "recipe": "auto", "random_state": 2}
     assert not hasattr(copy, "model_")
 
 
@@ -350,7 +352,7 @@ def test_interrupted_fit_stops_and_leaves_the_model_alone(
     def interrupted(*_: object) -> Any:
         raise KeyboardInterrupt
 
-    estimator = DUTIRegressor(learner=SINE).fit(wave.X, wave.y)
+    estimator = DUTIRegressor(learner=SINE, recipe="paper").fit(wave.X, wave.y)
     before = estimator.predict(wave.X)
     monkeypatch.setattr("duti.detector.follow", interrupted)
     with pytest.raises(KeyboardInterrupt):

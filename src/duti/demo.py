@@ -21,6 +21,7 @@ from duti.learners.model import train
 from duti.metrics import average_precision
 
 LEARNER = KernelLogistic(bandwidth=0.5, ridge=2e-3)
+"""The authors' learner, to show what is learnt from the labels before and after."""
 BUDGET = 12
 SHOWN = {-1: "not hired", 1: "hired"}
 INK, BLUE, RED, GREY = "#1a1a2e", "#2f6fb0", "#c8102e", "#9aa0a6"
@@ -33,9 +34,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the students' data")
     options = parser.parse_args()
     data = harry_potter(np.random.default_rng(options.seed))
-    findings = debug(
-        data.X, data.y, data.X_trusted, data.y_trusted, learner=LEARNER, budget=BUDGET, progress=True
-    )
+    findings = debug(data.X, data.y, data.X_trusted, data.y_trusted, budget=BUDGET, progress=True)
     _print(data, findings)
     options.out.mkdir(parents=True, exist_ok=True)
     picture = options.out / "harry_potter.png"
@@ -98,7 +97,13 @@ def draw(data: LabelledBugs, findings: Findings) -> Any:
     ring = [(*to_rgb(INK), alpha) for alpha in darkness]
     x, y = data.X[findings.flagged].T
     after.scatter(
-        x, y, s=150, facecolors="none", edgecolors=ring, linewidths=1.8, label="flagged (darker: earlier)"
+        x,
+        y,
+        s=150,
+        facecolors="none",
+        edgecolors=ring,
+        linewidths=1.8,
+        label="flagged (darker: more suspicious)",
     )
     before.set_ylabel("education")
     figure.legend(*after.get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)

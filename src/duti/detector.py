@@ -89,7 +89,7 @@ def debug(
     budget: int | None = None,
     verified: Mapping[Any, Any] | None = None,
     task: Task | None = None,
-    recipe: str = "paper",
+    recipe: str = "auto",
     systematic: float | None = None,
     random_state: Seed = None,
     progress: Progress = None,

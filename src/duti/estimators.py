@@ -41,7 +41,7 @@ class _DebuggedLearner(BaseEstimator):
         *,
         learner: Learner | None = None,
         budget: int | None = None,
-        recipe: str = "paper",
+        recipe: str = "auto",
         random_state: Seed = None,
     ) -> None:
         self.learner = learner
@@ -166,7 +166,7 @@ class DUTIRegressor(RegressorMixin, _DebuggedLearner):
     >>> regressor = DUTIRegressor(learner=duti.Ridge(ridge=1e-6), budget=1)
     >>> regressor.fit(X, y).predict([[5.0]]).round(1)
     array([-0.3])
-    >>> regressor.fit(X, y, X_trusted=[[5.0]], y_trusted=[5.0]).predict([[5.0]]).round(1)
+    >>> regressor.fit(X, y, X_trusted=[[5.0]], y_trusted=[5.0]).predict([[5.0]]).round()
     array([5.])
     """
 

@@ -235,7 +235,7 @@ def test_a_single_trusted_value_is_enough() -> None:
 
 def test_systematic_is_for_the_automatic_recipe() -> None:
     with pytest.raises(duti.ProblemError, match="systematic is for recipe='auto'"):
-        duti.debug([[0.0], [1.0]], ["a", "b"], [[0.0]], ["a"], systematic=1.0)
+        duti.debug([[0.0], [1.0]], ["a", "b"], [[0.0]], ["a"], systematic=1.0, recipe="paper")
 
 
 def test_a_label_without_trusted_items_is_named() -> None:

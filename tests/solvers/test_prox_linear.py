@@ -144,7 +144,8 @@ def test_harry_potter_ranks_as_well_as_with_projected_gradients() -> None:
 def test_many_rows_are_debugged_with_it() -> None:
     X, y, truth = bands(3000, 3)
     Xt, _, yt = bands(40, 3, seed=1)
-    findings = duti.debug(X, y, Xt, yt, learner=KernelLogistic(0.3, 1e-3), budget=int((y != truth).sum()))
+    learner, budget = KernelLogistic(0.3, 1e-3), int((y != truth).sum())
+    findings = duti.debug(X, y, Xt, yt, learner=learner, budget=budget, recipe="paper")
     assert (y != truth)[findings.flagged].mean() > 0.8
     assert findings.learner == KernelLogistic(0.3, 1e-3)
     assert all(0 <= step.accuracy < 0.05 for step in findings.path)

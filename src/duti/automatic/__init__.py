@@ -17,7 +17,7 @@ import numpy as np
 
 from duti.arrays import Ints
 from duti.automatic.hearing import hear
-from duti.automatic.judgement import judge
+from duti.automatic.judgement import Judgement, judge
 from duti.automatic.mixture import Mixture
 from duti.automatic.values import Values, hear_values, verdict
 from duti.automatic.voices import Kind
@@ -80,11 +80,15 @@ class Automatic:
             budget=self.budget,
             learner=opinions[0].learner,
             path=best.path,
-            status=Status.WEIGHED,
+            status=_status(mixture, judgement),
             opinions=opinions,
             systematic=mixture.systematic,
             expected_bugs=judgement.number,
-            notes=(*_note_on_kind(mixture), *_note_on_uncovered(problem, judgement.disputed.nonzero()[0])),
+            notes=(
+                *_note_on_satisfied(problem, mixture),
+                *_note_on_kind(mixture),
+                *_note_on_uncovered(problem, judgement.disputed.nonzero()[0]),
+            ),
         )
 
     def _of_values(self, problem: Problem, values: Values) -> Findings:
@@ -119,6 +123,24 @@ def _opinions(mixture: Mixture) -> tuple[Opinion, ...]:
         for voice, weight in zip(mixture.voices, mixture.weights, strict=True)
     ]
     return tuple(sorted(told, key=lambda opinion: (-total[opinion.learner], -opinion.weight)))
+
+
+def _status(mixture: Mixture, judgement: Judgement) -> Status:
+    if not mixture.complete:
+        return Status.INTERRUPTED
+    return Status.WEIGHED if judgement.disputed.any() else Status.NOTHING_TO_FIX
+
+
+def _note_on_satisfied(problem: Problem, mixture: Mixture) -> tuple[str, ...]:
+    """Trusted items that a learner of the labels as given agrees with: they reveal nothing."""
+    agrees = mixture.best_on_rows.trusted.argmax(axis=1) == problem.y_trusted
+    if not agrees.any():
+        return ()
+    items = listed(np.flatnonzero(agrees).tolist())
+    return (
+        f"{int(agrees.sum())} of {problem.m} trusted items already agree with the learner "
+        f"before any change: {items}.",
+    )
 
 
 def _note_on_kind(mixture: Mixture) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from duti.automatic.candidates import Candidate, candidates
 from duti.automatic.mixture import Mixture, mixed
-from duti.automatic.voices import Voice, Witness
+from duti.automatic.voices import Kind, Voice, Witness
 from duti.learners import KernelLogistic, Learner
 from duti.problem import Problem
 from duti.progress import Report
@@ -39,16 +39,21 @@ def hear(
 def _heard(problem: Problem, asked: Sequence[Candidate], systematic: float | None, report: Report) -> Mixture:
     number = max(1, round(HOPEFUL * len(asked)))
     witnesses, given, others = list[Witness](), list[Voice](), list[Voice]()
-    for done, candidate in enumerate(asked):
-        report("hearing learners", done, len(asked) + number)
-        witnesses.append(Witness(problem, candidate))
-        given.append(witnesses[-1].given())
-        others += witnesses[-1].of_the_trusted()
-    hopeful = sorted(range(len(asked)), key=lambda index: given[index].trusted_loss)[:number]
-    for done, index in enumerate(hopeful):
-        report("hearing learners", len(asked) + done, len(asked) + number)
-        others += witnesses[index].debugged()
-    report("hearing learners", len(asked) + number, len(asked) + number)
+    try:
+        for done, candidate in enumerate(asked):
+            report("hearing learners", done, len(asked) + number)
+            witnesses.append(Witness(problem, candidate))
+            given.append(witnesses[-1].given())
+            others += witnesses[-1].of_the_trusted()
+        hopeful = sorted(range(len(asked)), key=lambda index: given[index].trusted_loss)[:number]
+        for done, index in enumerate(hopeful):
+            report("hearing learners", len(asked) + done, len(asked) + number)
+            others += witnesses[index].debugged()
+        report("hearing learners", len(asked) + number, len(asked) + number)
+    except KeyboardInterrupt:
+        if not any(voice.kind is Kind.DEBUGGED for voice in others):
+            raise  # nothing is worth keeping yet
+        return replace(mixed(problem, [*given, *others], systematic), complete=False)
     return mixed(problem, [*given, *others], systematic)
 
 

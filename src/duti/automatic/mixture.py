@@ -59,6 +59,8 @@ class Mixture:
     """They sum to one."""
     systematic: float
     """π: the probability that the bugs are systematic."""
+    complete: bool = True
+    """Whether all learners were heard."""
 
     @property
     def evidence(self) -> Array:
@@ -69,6 +71,11 @@ class Mixture:
     def trusted(self) -> Array:
         """(m, k): the same for the scores of trusted items that were left out."""
         return np.asarray(sum(w * voice.trusted for w, voice in zip(self.weights, self.voices, strict=True)))
+
+    @property
+    def best_on_rows(self) -> Voice:
+        """The learner of the labels as given that predicts held-out rows best."""
+        return _best_on_rows(self.voices)
 
 
 def mixed(problem: Problem, voices: Sequence[Voice], systematic: float | None = None) -> Mixture:

@@ -117,7 +117,8 @@ class Witness:
         at, problem = solution.warm, self.problem
         assert isinstance(at, Point)
         rows = rows_left_out(self.objective.erm, self.inverse, at.scores, at.delta)
-        one_observation = problem.m / (problem.n * float(problem.confidence.mean()))
+        confidence = float(problem.confidence.mean())
+        one_observation = problem.m / (problem.n * confidence) if confidence else 0.0
         return self._heard(
             Kind.DEBUGGED if np.isfinite(gamma) else Kind.GIVEN,
             gamma,

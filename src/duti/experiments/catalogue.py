@@ -12,7 +12,7 @@ from duti.datasets import (
     sine,
     underfitting,
 )
-from duti.experiments.contenders import cautious, coarse, first_order, oracle, paper, peers
+from duti.experiments.contenders import automatic, cautious, coarse, first_order, oracle, paper, peers
 from duti.experiments.experiment import Draw, Experiment
 from duti.learners import KernelLogistic, KernelRidge, Learner, Logistic
 
@@ -34,7 +34,7 @@ ALL = (
         "harry-potter",
         "Harry Potter: hiring that discriminates against low heritage",
         harry_potter,
-        (*paper(POTTER, AUTHORS), oracle(), *peers(POTTER, setting=AUTHORS)),
+        (*paper(POTTER, AUTHORS), automatic(None), oracle(), *peers(POTTER, setting=AUTHORS)),
         "figures 1 and 2",
         runs=100,
         published="harry_potter",
@@ -51,7 +51,7 @@ ALL = (
         "german",
         "German Loan: young applicants judged by another standard",
         german_loan,
-        (*paper(ENCODED), cautious(ENCODED), oracle(), *peers(ENCODED)),
+        (*paper(ENCODED), automatic(ENCODED), cautious(ENCODED), oracle(), *peers(ENCODED)),
         "figure 3 (a)",
         runs=20,
         published="german_loan",
@@ -66,7 +66,7 @@ ALL = (
         "adult",
         "Adult Income: women judged by another standard",
         adult_income,
-        (*paper(ENCODED), cautious(ENCODED), oracle(), *peers(ENCODED)),
+        (*paper(ENCODED), automatic(ENCODED), cautious(ENCODED), oracle(), *peers(ENCODED)),
         "figure 3 (b)",
         runs=10,
         published="adult_income",
@@ -82,7 +82,12 @@ ALL = (
         "digits",
         "Digits: labels by an annotator with poor eyesight",
         digits,
-        (*coarse(ENCODED, least_ridge=1e-4, rtol=1e-2), *first_order(ENCODED), *peers(ENCODED)),
+        (
+            *coarse(ENCODED, least_ridge=1e-4, rtol=1e-2),
+            *first_order(ENCODED),
+            automatic(ENCODED),
+            *peers(ENCODED),
+        ),
         "figure 3 (c, d) and table 1",
         runs=10,
         published="digits",
@@ -100,7 +105,7 @@ ALL = (
         "sine",
         "A sine whose second peak is flipped",
         sine,
-        (*paper(SINE, AUTHORS), *peers(SINE, regression=True, setting=AUTHORS)),
+        (*paper(SINE, AUTHORS), automatic(None), *peers(SINE, regression=True, setting=AUTHORS)),
         "figure 4",
         runs=100,
         published="sine_regression",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from duti.automatic import Automatic
 from duti.baselines import (
     Influence,
     KNNShapley,
@@ -103,6 +104,16 @@ def cautious(learner: Learner, *, least_ridge: float = 0.0, rtol: float | None =
         lambda data: Tuned(learner, len(data.y), simplest=True, least_ridge=least_ridge, rtol=rtol),
         f"simplest learner within one standard error, confidence {CAUTION:g}",
         confidence=CAUTION,
+    )
+
+
+def automatic(learner: Learner | None) -> Contender:
+    """The default of this package."""
+    return Contender(
+        "DUTI, automatic",
+        lambda data: Automatic(learner, len(data.y)),
+        "many kernel learners weighed by the trusted items, nothing tuned",
+        confidence=None,
     )
 
 

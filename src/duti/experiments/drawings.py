@@ -17,6 +17,7 @@ OWN = {
     "LND": "#7a4fa3",
     "DUTI, cautious": "#e8862e",
     "DUTI, narrow": "#8b1a2b",
+    "DUTI, automatic": "#1a1a2e",
 }
 PEERS = ("#8c8c8c", "#a3781f", "#4a9ba8", "#b05a86", "#5c6b2f")
 CLASSES = ("#2f6fb0", "#e8862e")

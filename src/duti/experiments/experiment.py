@@ -22,8 +22,8 @@ class Contender:
     """The detector for some data; only an oracle looks at the bugs."""
     setting: str
     """How it is set, in a few words."""
-    confidence: float = 100.0
-    """Of the trusted items."""
+    confidence: float | None = 100.0
+    """Of the trusted items; None leaves it to the detector."""
 
 
 @dataclass(frozen=True)
