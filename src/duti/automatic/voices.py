@@ -33,6 +33,8 @@ from duti.solvers.prox_linear import ProxLinear
 PRICES = (16.0, 4.0, 2.0, 1.0, 0.5)
 HEARD = (2.0, 1.0, 0.5)
 """The prices at which a learner is heard; those above only lead there."""
+FEW_ITEMS = 5
+"""Fewer items cannot tell the prices apart: then only the lowest is heard."""
 SOLVER = ProxLinear(rtol=1e-2, max_steps=15)
 SEEN = 2
 """A learner of the trusted items alone is heard if it has seen so many of every class."""
@@ -94,12 +96,15 @@ class Witness:
     def debugged(self) -> Iterator[Voice]:
         """What it says at each price at which it is heard."""
         at, steps, relabelling = self.start, list[Step](), self.objective.relabelling
-        highest = relabelling.gamma_max(at.evidence)
+        highest, heard = (
+            relabelling.gamma_max(at.evidence),
+            HEARD if self.problem.m >= FEW_ITEMS else HEARD[-1:],
+        )
         for gamma in PRICES:
             if gamma < highest:
                 at = self.solver.solve(gamma, at)
                 steps.append(Step.of(at, relabelling))
-            if gamma in HEARD:
+            if gamma in heard:
                 yield self._voice(at, gamma, tuple(steps))
 
     def of_the_trusted(self) -> Iterator[Voice]:
