@@ -14,8 +14,9 @@ from duti.problem import Problem
 
 SURER = 1.5
 """A mean of log-odds is less sure than learners that agree: factor that makes it a probability, about."""
-WIDEST = 0.5
-"""Half the width of an interval, relative to its middle, beyond which the number of bugs cannot be told."""
+NARROWEST, WIDEST = 0.3, 0.5
+"""Half the width of an interval relative to its middle: a learner errs by so much however many rows there
+are; beyond, the number of bugs cannot be told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,5 +57,8 @@ def _count(problem: Problem, mixture: Mixture, disputed: Mask) -> BugCount | Non
     wrong = (errors + 1) / (problem.m + 2)
     fewer = n * max(0.0, (count / n - wrong) / (1 - wrong))
     low, high = float(max(fewer - np.sqrt(fewer), 0)), float(min(count + np.sqrt(count), n))
-    middle = (low + high) / 2
-    return None if high - middle > WIDEST * middle else BugCount(middle, low, high)
+    middle, half = (low + high) / 2, (high - low) / 2
+    if half > WIDEST * middle:
+        return None
+    half = max(half, NARROWEST * middle)
+    return BugCount(middle, middle - half, min(middle + half, n))
