@@ -80,6 +80,19 @@ def test_qualities_are_probabilities_in_the_order_of_the_ranking() -> None:
     assert brier < 0.6 * data.is_bug.mean() * (1 - data.is_bug.mean())
 
 
+def test_qualities_sum_to_the_expected_number_of_bugs() -> None:
+    found = Automatic().rank(problem_of(noisy(0)))
+    assert found.expected_bugs is not None
+    assert (1 - found.label_quality).sum() == pytest.approx(found.expected_bugs.expected, rel=1e-6)
+
+
+def test_a_weak_learner_does_not_tell_the_number_of_bugs() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)  # nothing can be learnt
+    X_trusted, y_trusted = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    assert Automatic().rank(Problem(X, y, X_trusted, y_trusted, task="classification")).expected_bugs is None
+
+
 def test_weights_sum_to_one_and_the_best_learner_has_the_path() -> None:
     found = Automatic().rank(problem_of(corner(1)))
     assert sum(opinion.weight for opinion in found.opinions) == pytest.approx(1.0)

@@ -1,10 +1,19 @@
-"""From evidence to probabilities, fixes and a number of bugs."""
+"""From evidence to probabilities, fixes and a number of bugs.
+
+A row is disputed if another label has more evidence than the given one. How many of the disputed rows are
+bugs depends on how good the learners are: if they err on a fraction e of trusted items that they have
+not learnt from, as many rows are disputed without being bugs. The truth lies between (d − e)/(1 − e) and d of
+the rows, for d of them disputed; the more items there are, the more is e believed. Probabilities are
+shifted, all log-odds by the same amount, until they sum to that number.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 
 from duti.arrays import Array, Ints, Mask
 from duti.automatic.mixture import Mixture, confusion
@@ -13,10 +22,14 @@ from duti.opinions import BugCount
 from duti.problem import Problem
 
 SURER = 1.5
-"""A mean of log-odds is less sure than learners that agree: factor that makes it a probability, about."""
+"""A mean of log-odds is less sure than learners that agree."""
+HALF_BELIEVED = 10
+"""With so many trusted items their errors count half as much as with very many."""
 NARROWEST, WIDEST = 0.3, 0.5
 """Half the width of an interval relative to its middle: a learner errs by so much however many rows there
 are; beyond, the number of bugs cannot be told."""
+SURE = 1e-9
+"""No probability is closer to 0 or 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +41,7 @@ class Judgement:
     fixes: Ints
     """The most probable other label."""
     disputed: Mask
-    """Rows whose most probable label is not the given one."""
+    """Rows for whose given label there is not the most evidence."""
     number: BugCount | None
     """How many labels are wrong; None if that cannot be told."""
 
@@ -43,22 +56,40 @@ def judge(problem: Problem, mixture: Mixture) -> Judgement:
     other = evidence.copy()
     other[rows, y] = -np.inf
     disputed = other.max(axis=1) > evidence[rows, y]
-    quality = np.exp(-losses(SURER * evidence, y))
-    return Judgement(quality, other.argmax(axis=1), disputed, _count(problem, mixture, disputed))
+    count = float(disputed.sum())
+    fewer = _without_errors(problem, mixture, count)
+    expected = count - (count - fewer) * 0.5 * problem.m / (problem.m + HALF_BELIEVED)
+    wrong = summing_to(expected, 1 - np.exp(-losses(SURER * evidence, y)))
+    return Judgement(1 - wrong, other.argmax(axis=1), disputed, _interval(fewer, expected, count, problem.n))
 
 
-def _count(problem: Problem, mixture: Mixture, disputed: Mask) -> BugCount | None:
-    """Disputed rows, and as many of them as are left if the mixture errs as it does on trusted items.
+def summing_to(total: float, probabilities: Array) -> Array:
+    """Probabilities with their log-odds shifted, all by the same amount, until they sum to a number.
+
+    >>> summing_to(1.0, np.array([0.9, 0.5, 0.5])).round(2)
+    array([0.65, 0.17, 0.17])
+    """
+    odds = logit(np.clip(probabilities, SURE, 1 - SURE))
+    number = len(probabilities)
+    total = min(max(total, SURE * number), (1 - SURE) * number)
+    far = 2 * float(abs(odds).max()) + abs(float(logit(total / number))) + 1
+    return np.asarray(expit(odds + brentq(lambda shift: float(expit(odds + shift).sum()) - total, -far, far)))
+
+
+def _without_errors(problem: Problem, mixture: Mixture, count: float) -> float:
+    """As many of the disputed rows as are left if learners err on rows as they do on trusted items.
 
     Of m items with e errors the next one is wrong with probability (e + 1)/(m + 2).
     """
-    n, count = problem.n, int(disputed.sum())
-    errors = int((mixture.trusted.argmax(axis=1) != problem.y_trusted).sum())
+    n, errors = problem.n, int((mixture.honestly_trusted.argmax(axis=1) != problem.y_trusted).sum())
     wrong = (errors + 1) / (problem.m + 2)
-    fewer = n * max(0.0, (count / n - wrong) / (1 - wrong))
-    low, high = float(max(fewer - np.sqrt(fewer), 0)), float(min(count + np.sqrt(count), n))
+    return n * max(0.0, (count / n - wrong) / (1 - wrong))
+
+
+def _interval(fewer: float, expected: float, count: float, n: int) -> BugCount | None:
+    low, high = max(fewer - fewer**0.5, 0.0), min(count + count**0.5, float(n))
     middle, half = (low + high) / 2, (high - low) / 2
     if half > WIDEST * middle:
         return None
     half = max(half, NARROWEST * middle)
-    return BugCount(middle, middle - half, min(middle + half, n))
+    return BugCount(expected, middle - half, min(middle + half, float(n)))

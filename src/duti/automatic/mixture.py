@@ -68,9 +68,14 @@ class Mixture:
         return np.asarray(sum(w * voice.evidence for w, voice in zip(self.weights, self.voices, strict=True)))
 
     @property
-    def trusted(self) -> Array:
-        """(m, k): the same for the scores of trusted items that were left out."""
-        return np.asarray(sum(w * voice.trusted for w, voice in zip(self.weights, self.voices, strict=True)))
+    def honestly_trusted(self) -> Array:
+        """(m, k): the same for the scores of trusted items, by learners that were not debugged with them.
+
+        Only if there are no others, by those that were, each without the item itself.
+        """
+        weights = np.where([v.kind is Kind.DEBUGGED for v in self.voices], 0.0, self.weights)
+        weights = weights if weights.any() else self.weights
+        return np.asarray(sum(w * voice.trusted for w, voice in zip(weights, self.voices, strict=True)))
 
     @property
     def best_on_rows(self) -> Voice:
