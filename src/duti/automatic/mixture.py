@@ -145,5 +145,5 @@ def _weights(voices: Sequence[Voice], heard: Mask, sharpness: float, row_sharpne
     # A learner of the trusted items has not learnt from the rows, and is not judged by them.
     rows = np.where([v.kind is Kind.TRUSTED for v in voices], rows[heard].min(), rows)
     log = np.log([PRIOR[v.kind] for v in voices]) - sharpness * trusted - row_sharpness * rows
-    weights = np.where(heard, np.exp(log - log[heard].max()), 0.0)
+    weights = np.exp(np.where(heard, log - log[heard].max(), -np.inf))
     return np.asarray(weights / weights.sum())
