@@ -9,8 +9,7 @@ import duti
 from duti import KernelLogistic, Logistic, Problem
 from duti.arrays import Array, Ints
 from duti.automatic import Automatic
-from duti.automatic.candidates import BANDWIDTHS, RIDGES, candidates
-from duti.automatic.hearing import CHOSEN_ON, FINALISTS
+from duti.automatic.candidates import BANDWIDTHS, CHOSEN_ON, FINALISTS, RIDGES, candidates
 from duti.automatic.leave_one_out import block_inverse, rows_left_out
 from duti.automatic.mixture import confusion, contradiction, mixed
 from duti.automatic.voices import Kind, Voice, Witness, losses

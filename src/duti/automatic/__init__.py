@@ -115,9 +115,7 @@ class Automatic:
 
 def _opinions(mixture: Mixture) -> tuple[Opinion, ...]:
     """Learners and prices with their weights, the weightiest learner first."""
-    total: dict[Learner, float] = {}
-    for voice, weight in zip(mixture.voices, mixture.weights, strict=True):
-        total[voice.learner] = total.get(voice.learner, 0.0) + float(weight)
+    total = mixture.learners
     told = [
         Opinion(voice.learner, voice.gamma, str(voice.kind), float(weight), voice.trusted_loss)
         for voice, weight in zip(mixture.voices, mixture.weights, strict=True)

@@ -30,6 +30,8 @@ EXACT_ROWS, RANK = 500, 300
 """The kernel of more rows is approximated; so many features are used at most."""
 LARGE_ROWS, LARGE_RANK = 5000, 1000
 """More features are used from so many rows on."""
+CHOSEN_ON, FINALISTS = 3000, 2
+"""With more rows, learners are chosen on a sample of so many, and so many of them are heard on all rows."""
 NEGLIGIBLE = 2e-3
 """A feature that keeps less than this fraction of itself under a ridge is left out."""
 CURVATURE = {"classification": 0.25, "regression": 1.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from duti.automatic.candidates import Candidate, candidates
+from duti.automatic.candidates import CHOSEN_ON, FINALISTS, Candidate, candidates
 from duti.automatic.mixture import Mixture, mixed
 from duti.automatic.voices import Kind, Voice, Witness
 from duti.learners import KernelLogistic, Learner
@@ -16,10 +16,6 @@ from duti.tune import sample_rows
 
 HOPEFUL = 2 / 3
 """The fraction of the learners that is debugged: those that predict the trusted items best as they are."""
-CHOSEN_ON = 3000
-"""With more rows, learners are chosen on a sample,"""
-FINALISTS = 2
-"""and so many of them are heard on all rows."""
 
 
 def hear(
@@ -31,7 +27,9 @@ def hear(
     rows = sample_rows(problem.y, problem.k, generator(random_state), CHOSEN_ON)
     sample = problem.subset(rows)
     chosen = _heard(sample, list(candidates(sample, learner, random_state)), systematic, report)
-    finalists = [_for_all_rows(best, learner, len(rows) / problem.n) for best in _weightiest(chosen)]
+    finalists = [
+        _for_all_rows(best, learner, len(rows) / problem.n) for best in list(chosen.learners)[:FINALISTS]
+    ]
     on_all = [candidate for best in finalists for candidate in candidates(problem, best, random_state)]
     return _heard(problem, on_all, chosen.systematic, report)
 
@@ -55,14 +53,6 @@ def _heard(problem: Problem, asked: Sequence[Candidate], systematic: float | Non
             raise  # nothing is worth keeping yet
         return replace(mixed(problem, [*given, *others], systematic), complete=False)
     return mixed(problem, [*given, *others], systematic)
-
-
-def _weightiest(mixture: Mixture) -> list[Learner]:
-    """The learners with the largest weight."""
-    total: dict[Learner, float] = {}
-    for voice, weight in zip(mixture.voices, mixture.weights, strict=True):
-        total[voice.learner] = total.get(voice.learner, 0.0) + float(weight)
-    return sorted(total, key=lambda learner: -total[learner])[:FINALISTS]
 
 
 def _for_all_rows(chosen: Learner, asked: Learner, share: float) -> Learner:

@@ -27,6 +27,7 @@ from scipy.special import ndtr
 
 from duti.arrays import Array, Mask
 from duti.automatic.voices import Kind, Voice, losses
+from duti.learners import Learner
 from duti.learners.losses import softmax
 from duti.problem import Problem
 
@@ -76,6 +77,14 @@ class Mixture:
         weights = np.where([v.kind is Kind.DEBUGGED for v in self.voices], 0.0, self.weights)
         weights = weights if weights.any() else self.weights
         return np.asarray(sum(w * voice.trusted for w, voice in zip(weights, self.voices, strict=True)))
+
+    @property
+    def learners(self) -> dict[Learner, float]:
+        """Each learner with its weight in all, the weightiest first."""
+        total: dict[Learner, float] = {}
+        for voice, weight in zip(self.voices, self.weights, strict=True):
+            total[voice.learner] = total.get(voice.learner, 0.0) + float(weight)
+        return dict(sorted(total.items(), key=lambda item: -item[1]))
 
     @property
     def best_on_rows(self) -> Voice:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from duti.arrays import Array, Ints, Mask
-from duti.automatic.candidates import Candidate, candidates
+from duti.automatic.candidates import CHOSEN_ON, FINALISTS, Candidate, candidates
 from duti.learners import Learner
 from duti.objective import Objective
 from duti.opinions import BugCount
@@ -32,8 +32,6 @@ SHARPNESS = 0.5
 FOLDS = 5
 UNUSUAL = 3.0
 """Labels so many noise levels away are flagged."""
-CHOSEN_ON, FINALISTS = 3000, 2
-"""With more rows learners are chosen on a sample, and so many of them are heard on all rows."""
 WIDEST = 0.5
 """Half the width of an interval, relative to its middle, beyond which the number of bugs cannot be told."""
 
