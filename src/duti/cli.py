@@ -6,8 +6,26 @@ from pathlib import Path
 
 import click
 
+from duti.errors import DutiError
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Refusal(click.ClickException):
+    """What is wrong with the input, in a line."""
+
+    exit_code = 2
+
+
+class _Commands(click.Group):
+    """Commands whose user errors are a line and no traceback."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except DutiError as error:
+            raise _Refusal(str(error)) from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="duti", prog_name="duti")
 def main() -> None:
     """Find and fix wrong labels in a training set with the help of a few items you trust."""

@@ -207,5 +207,16 @@ def test_an_unknown_experiment_is_named_with_the_known_ones() -> None:
     assert "harry-potter" in done.output
 
 
+def test_results_that_cannot_be_read_are_an_error_of_one_line(tmp_path: Path) -> None:
+    (tmp_path / "german").mkdir()
+    (tmp_path / "german" / "results.json").write_text('{"format": 99}')
+    done = CliRunner().invoke(
+        main, ["reproduce", "limits", "--quick", "--workers", "1", "--out", str(tmp_path)]
+    )
+    assert done.exit_code == 2
+    assert "format 99" in done.output
+    assert isinstance(done.exception, SystemExit)
+
+
 def test_version() -> None:
     assert CliRunner().invoke(main, ["--version"]).output.startswith("duti, version ")
