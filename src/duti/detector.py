@@ -8,13 +8,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from duti.arrays import Mask
 from duti.automatic import Automatic
 from duti.errors import LearnerError, ProblemError
-from duti.findings import Findings, collect
+from duti.findings import Findings, collect, note_on_satisfied
 from duti.learners import Learner, default_learner
 from duti.objective import Objective
 from duti.path import Status, default_solver, follow, gammas, last_gamma
-from duti.problem import Problem, Task, listed
+from duti.problem import Problem, Task
 from duti.progress import Progress, reporting
 from duti.randomness import Seed
 from duti.ranking import Tally
@@ -74,7 +75,7 @@ class Duti:
                 status = _status(tally, budget)
             except KeyboardInterrupt:
                 status = Status.INTERRUPTED
-        notes = _note_on_satisfied(objective, noise=last / 2)
+        notes = note_on_satisfied(_satisfied(objective, noise=last / 2))
         return collect(problem, learner, tally, budget=budget, status=status, notes=notes)
 
 
@@ -160,14 +161,7 @@ def _status(tally: Tally, budget: int) -> Status:
     return Status.BUDGET_REACHED if tally.flagged > budget else Status.CONVERGED
 
 
-def _note_on_satisfied(objective: Objective, noise: float) -> tuple[str, ...]:
+def _satisfied(objective: Objective, noise: float) -> Mask:
     """Trusted items that the learner agrees with before anything is changed."""
     scores, labels = objective.trusted_scores(objective.given_fit.theta), objective.problem.y_trusted
-    agrees = abs(scores - labels) <= noise if scores.ndim == 1 else scores.argmax(axis=1) == labels
-    if not agrees.any():
-        return ()
-    items = listed(np.flatnonzero(agrees).tolist())
-    return (
-        f"{int(agrees.sum())} of {len(labels)} trusted items already agree with the learner "
-        f"before any change: {items}.",
-    )
+    return np.asarray(abs(scores - labels) <= noise if scores.ndim == 1 else scores.argmax(axis=1) == labels)

@@ -13,7 +13,7 @@ from duti.errors import ProblemError
 from duti.learners import Learner
 from duti.opinions import BugCount, Opinion
 from duti.path import Status, Step
-from duti.problem import Problem
+from duti.problem import Problem, listed
 from duti.ranking import Tally
 
 
@@ -143,10 +143,12 @@ def scored(
     budget: int | None = None,
     learner: Learner | None = None,
     notes: tuple[str, ...] = (),
+    **found: Any,
 ) -> Findings:
     """The findings of a detector that gives every row a score, the higher the more suspicious.
 
     Flagged rows come before the others, verified rows last; `fixes` are codes or values, as in `problem.y`.
+    What else was found goes into the fields of `Findings` by name, `quality` into `label_quality`.
 
     >>> problem = Problem([[0.0], [0.5], [1.0]], ["a", "b", "b"], [[0.4]], ["a"])
     >>> found = scored(
@@ -163,31 +165,26 @@ def scored(
         number_flagged=int(flagged.sum()),
         budget=problem.budget(budget),
         notes=notes,
-        path=(),
-        status=Status.SCORED,
         gamma_max=0.0,
         learner=learner,
         first_step=flagged.astype(np.int64),
         deviation=np.asarray(score, dtype=np.float64),
+        **{"path": (), "status": Status.SCORED} | found,
     )
 
 
-def judged(
-    problem: Problem, quality: Array, fixes: Targets, flagged: Mask, *, budget: int | None, **found: Any
-) -> Findings:
-    """The findings of a detector that knows how probable it is that a label is right."""
-    flagged = flagged & ~problem.frozen
-    return _findings(
-        problem,
-        np.lexsort((quality, ~flagged, problem.frozen)),
-        fixes,
-        number_flagged=int(flagged.sum()),
-        budget=problem.budget(budget),
-        quality=quality,
-        gamma_max=0.0,
-        first_step=flagged.astype(np.int64),
-        deviation=1 - quality,
-        **found,
+def note_on_satisfied(agrees: Mask) -> tuple[str, ...]:
+    """Trusted items that the learner agrees with before anything is changed: they reveal nothing.
+
+    >>> note_on_satisfied(np.array([True, False, True]))
+    ('2 of 3 trusted items already agree with the learner before any change: 0, 2.',)
+    """
+    if not agrees.any():
+        return ()
+    items = listed(np.flatnonzero(agrees).tolist())
+    return (
+        f"{int(agrees.sum())} of {len(agrees)} trusted items already agree with the learner "
+        f"before any change: {items}.",
     )
 
 

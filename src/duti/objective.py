@@ -35,6 +35,18 @@ SINGLE_TOL = 1e-4
 """max|g| at which the learner of the given labels is good enough to start from in float32."""
 
 
+def features_for(problem: Problem, fitted: FittedMap, *, intercept: bool) -> tuple[Matrix, Matrix]:
+    """Z of the rows, in the precision that its size allows, and of the trusted items.
+
+    >>> problem = Problem([[0.0], [1.0]], ["a", "b"], [[0.5]], ["a"])
+    >>> features_for(problem, lambda X: 2 * X, intercept=True)[1]
+    array([[1., 1.]])
+    """
+    Zt = features_of(fitted, problem.X_trusted, intercept=intercept)
+    single = problem.task == "classification" and problem.n * Zt.shape[1] > SINGLE_PRECISION
+    return features_of(fitted, problem.X, np.float32 if single else np.float64, intercept=intercept), Zt
+
+
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """O_γ(δ) with its gradient, and the learner and adjoint behind them."""
@@ -75,6 +87,7 @@ class Objective:
         *,
         features: tuple[Matrix, Matrix] | None = None,
     ) -> None:
+        """`features`: Z of the rows and of the trusted items, ones for an intercept included, if known."""
         if learner.task != problem.task:
             raise LearnerError(
                 f"{type(learner).__name__} learns {learner.task}, but the labels are a {problem.task}; "
@@ -82,16 +95,10 @@ class Objective:
             )
         self.problem, self.learner = problem, learner
         self.relabelling = relabelling_of(problem)
-        if features is None:  # several learners may share the features of the rows and the trusted items
-            fitted: FittedMap = learner.features().fit(problem.X, generator(random_state))
-            X, X_trusted = problem.X, problem.X_trusted
-        else:
-            fitted, (X, X_trusted) = _as_they_are, features
-        Zt = features_of(fitted, X_trusted, intercept=learner.intercept)
-        single = problem.task == "classification" and problem.n * Zt.shape[1] > SINGLE_PRECISION
-        dtype = np.float32 if single else np.float64
-        self.rows = Rows(features_of(fitted, X, dtype, intercept=learner.intercept))
-        self.trusted_rows = Rows(Zt)
+        if features is None:
+            fitted = learner.features().fit(problem.X, generator(random_state))
+            features = features_for(problem, fitted, intercept=learner.intercept)
+        self.rows, self.trusted_rows = (Rows(Z) for Z in features)
         self.erm = learner.erm(self.rows, problem.k)
         self.trusted_labels = label_targets(problem.y_trusted, problem.k)
 
@@ -149,7 +156,3 @@ class Objective:
         curvature = self.erm.loss.curvature(fit.scores)
         v, _ = self.erm.solve(curvature, right, fit.preconditioner, rtol, guess)
         return v
-
-
-def _as_they_are(X: Matrix) -> Matrix:
-    return X

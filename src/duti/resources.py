@@ -65,9 +65,12 @@ class Estimate:
         return f"about {_duration(self.seconds)} and {_size(self.bytes)} of memory"
 
 
-def foresee(problem: Problem, learner: Learner, report: Report) -> None:
-    """Refuse work that cannot fit into memory, and report an estimate of work that is large."""
-    expected = estimate(problem, learner, Speed())
+def foresee(problem: Problem, learner: Learner, report: Report, learners: int = 1) -> None:
+    """Refuse work that cannot fit into memory, and report an estimate of work that is large.
+
+    So many learners like this one are debugged, one after the other.
+    """
+    expected = estimate(problem, learner, Speed(), learners)
     available = available_memory()
     if available is not None and expected.bytes > available:
         raise ResourceError(
@@ -76,12 +79,12 @@ def foresee(problem: Problem, learner: Learner, report: Report) -> None:
             f"{_remedies(problem, learner, available)}."
         )
     if report is not silent and expected.is_large:
-        expected = estimate(problem, learner, measured_speed())
+        expected = estimate(problem, learner, measured_speed(), learners)
         if expected.is_large:
             report(f"expecting {expected}", 0, 0)
 
 
-def estimate(problem: Problem, learner: Learner, speed: Speed) -> Estimate:
+def estimate(problem: Problem, learner: Learner, speed: Speed, learners: int = 1) -> Estimate:
     """Memory at the peak and time until the findings.
 
     The features Z are n×D numbers of 4 or 8 bytes; for up to 3000 features, and always in regression,
@@ -100,7 +103,7 @@ def estimate(problem: Problem, learner: Learner, speed: Speed) -> Estimate:
     gram = entries * D * (1 + min(SYSTEMS * D / n, 4)) / speed.multiplications
     seconds = _map_operations(problem, learner, D) / speed.multiplications
     path = PATH_PASSES * one_pass if classify else GRAMS * gram
-    return Estimate(memory, seconds + path)
+    return Estimate(memory, learners * (seconds + path))
 
 
 def _width(problem: Problem, learner: Learner) -> int:

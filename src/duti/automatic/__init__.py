@@ -15,21 +15,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duti.arrays import Ints
+from duti.arrays import Ints, Mask
+from duti.automatic.candidates import FINALISTS
 from duti.automatic.hearing import hear
-from duti.automatic.judgement import Judgement, judge
+from duti.automatic.judgement import judge
 from duti.automatic.mixture import Mixture
 from duti.automatic.values import Values, hear_values, verdict
 from duti.automatic.voices import Kind
 from duti.errors import ProblemError
-from duti.findings import Findings, judged
+from duti.findings import Findings, note_on_satisfied, scored
 from duti.learners import Learner, default_learner
 from duti.opinions import Opinion
 from duti.path import Status
 from duti.problem import Problem, listed
 from duti.progress import Progress, reporting
 from duti.randomness import Seed
-from duti.resources import limited_threads
+from duti.resources import foresee, limited_threads
 
 CONFIDENCE = {"classification": 1.0, "regression": 10.0}
 """All trusted items together weigh as much as all rows, or ten times as much."""
@@ -66,26 +67,28 @@ class Automatic:
         learner = default_learner(problem.task) if self.learner is None else self.learner
         weighed = problem if problem.confidence_given else problem.trusting(CONFIDENCE[problem.task])
         with limited_threads(self.threads), reporting(self.progress) as report:
+            foresee(problem, learner, report, learners=FINALISTS)
             if problem.task == "regression":
                 return self._of_values(weighed, hear_values(weighed, learner, self.random_state, report))
             mixture = hear(weighed, learner, self.systematic, self.random_state, report)
             judgement = judge(weighed, mixture)
         opinions = _opinions(mixture)
         best = max(mixture.voices, key=lambda voice: (voice.learner == opinions[0].learner, len(voice.path)))
-        return judged(
+        return scored(
             problem,
-            judgement.quality,
+            1 - judgement.quality,
             judgement.fixes,
             judgement.disputed,
             budget=self.budget,
             learner=opinions[0].learner,
+            quality=judgement.quality,
             path=best.path,
-            status=_status(mixture, judgement),
+            status=_status(complete=mixture.complete, disputed=judgement.disputed),
             opinions=opinions,
             systematic=mixture.systematic,
             expected_bugs=judgement.number,
             notes=(
-                *_note_on_satisfied(problem, mixture),
+                *note_on_satisfied(mixture.best_on_rows.trusted.argmax(axis=1) == problem.y_trusted),
                 *_note_on_kind(mixture),
                 *_note_on_uncovered(problem, judgement.disputed.nonzero()[0]),
             ),
@@ -95,21 +98,22 @@ class Automatic:
         order = np.argsort(-values.weights, kind="stable")
         ranked = [(values.heard[i], float(values.weights[i])) for i in order]
         found, best = verdict(problem, values), ranked[0][0]
-        return judged(
+        return scored(
             problem,
-            found.quality,
+            1 - found.quality,
             values.evidence,
             found.flagged,
             budget=self.budget,
             learner=best.learner,
+            quality=found.quality,
             path=best.path,
-            status=Status.WEIGHED,
+            status=_status(complete=values.complete, disputed=found.flagged),
             opinions=tuple(
                 Opinion(value.learner, value.gamma, str(Kind.DEBUGGED), weight, value.trusted_error)
                 for value, weight in ranked
             ),
             expected_bugs=found.number,
-            notes=(),
+            notes=note_on_satisfied(best.satisfied),
         )
 
 
@@ -123,22 +127,10 @@ def _opinions(mixture: Mixture) -> tuple[Opinion, ...]:
     return tuple(sorted(told, key=lambda opinion: (-total[opinion.learner], -opinion.weight)))
 
 
-def _status(mixture: Mixture, judgement: Judgement) -> Status:
-    if not mixture.complete:
+def _status(*, complete: bool, disputed: Mask) -> Status:
+    if not complete:
         return Status.INTERRUPTED
-    return Status.WEIGHED if judgement.disputed.any() else Status.NOTHING_TO_FIX
-
-
-def _note_on_satisfied(problem: Problem, mixture: Mixture) -> tuple[str, ...]:
-    """Trusted items that a learner of the labels as given agrees with: they reveal nothing."""
-    agrees = mixture.best_on_rows.trusted.argmax(axis=1) == problem.y_trusted
-    if not agrees.any():
-        return ()
-    items = listed(np.flatnonzero(agrees).tolist())
-    return (
-        f"{int(agrees.sum())} of {problem.m} trusted items already agree with the learner "
-        f"before any change: {items}.",
-    )
+    return Status.WEIGHED if disputed.any() else Status.NOTHING_TO_FIX
 
 
 def _note_on_kind(mixture: Mixture) -> tuple[str, ...]:

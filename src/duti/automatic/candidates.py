@@ -18,11 +18,13 @@ import numpy as np
 from scipy.linalg import eigh
 
 from duti.arrays import Array, Matrix
-from duti.features import features_of
+from duti.features import FittedMap
 from duti.learners import KernelLogistic, KernelRidge, Learner
+from duti.objective import features_for
 from duti.problem import Problem
 from duti.randomness import Seed, generator
 from duti.tune import median_distance
+from duti.tune.columns import NEGLIGIBLE
 
 BANDWIDTHS = (2.0, 1.0, 0.5)
 RIDGES = {"classification": (1e-1, 1e-2, 1e-3, 1e-4), "regression": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
@@ -32,19 +34,24 @@ LARGE_ROWS, LARGE_RANK = 5000, 1000
 """More features are used from so many rows on."""
 CHOSEN_ON, FINALISTS = 3000, 2
 """With more rows, learners are chosen on a sample of so many, and so many of them are heard on all rows."""
-NEGLIGIBLE = 2e-3
-"""A feature that keeps less than this fraction of itself under a ridge is left out."""
+ROTATED_BY = 5000
+"""Axes of more rows are found by about so many of them."""
 CURVATURE = {"classification": 0.25, "regression": 1.0}
 """The largest weight of a row in ZᵀWZ, relative to that of the ridge."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A learner with known hyperparameters, and its features of the rows and of the trusted items."""
+    """A learner with known hyperparameters, and its features, ones for an intercept included."""
 
     learner: Learner
     Z: Matrix
     Z_trusted: Matrix
+
+    @property
+    def features(self) -> tuple[Matrix, Matrix]:
+        """As an objective takes them."""
+        return self.Z, self.Z_trusted
 
 
 def candidates(problem: Problem, learner: Learner, random_state: Seed = None) -> Iterator[Candidate]:
@@ -59,16 +66,36 @@ def candidates(problem: Problem, learner: Learner, random_state: Seed = None) ->
     rank = LARGE_RANK if problem.n > LARGE_ROWS else RANK
     for mapped in _with_bandwidths(problem, learner, rank):
         fitted = mapped.features().fit(problem.X, generator(random_state))
-        Z, Zt = features_of(fitted, problem.X), features_of(fitted, problem.X_trusted)
-        if not (isinstance(Z, np.ndarray) and isinstance(Zt, np.ndarray)):
-            for ridge in ridges:
-                yield Candidate(mapped.with_(ridge=ridge), Z, Zt)
-            continue
-        lengths, V = (part[..., -rank:] for part in eigh(Z.T @ Z))
-        Z, Zt = Z @ V, Zt @ V
-        for ridge in ridges:
-            kept = _kept(lengths, problem, ridge)
-            yield Candidate(mapped.with_(ridge=ridge), Z[:, kept], Zt[:, kept])
+        if isinstance(problem.X, np.ndarray):
+            lengths, axes = _axes(fitted, problem, rank)
+            numbers = [_kept(lengths, problem, ridge) for ridge in ridges]
+            fitted = _Rotated(fitted, axes[:, -max(numbers) :])
+        else:
+            numbers = [0] * len(ridges)  # sparse columns stay as they are
+        Z, Zt = features_for(problem, fitted, intercept=mapped.intercept)
+        for ridge, number in zip(ridges, numbers, strict=True):
+            last = number + mapped.intercept
+            few = (A[:, -last:] for A in (Z, Zt)) if 0 < number < max(numbers) else (Z, Zt)
+            yield Candidate(mapped.with_(ridge=ridge), *few)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rotated:
+    """The features of a map along other axes."""
+
+    fitted: FittedMap
+    axes: Array
+
+    def __call__(self, X: Matrix) -> Matrix:
+        return self.fitted(X) @ self.axes
+
+
+def _axes(fitted: FittedMap, problem: Problem, rank: int) -> tuple[Array, Array]:
+    """Squared lengths of Z along orthogonal axes, and the axes, shortest first; many rows by some of them."""
+    step = max(1, problem.n // ROTATED_BY)
+    Z = fitted(problem.X[::step])
+    lengths, axes = eigh(Z.T @ Z)
+    return step * lengths[-rank:], axes[:, -rank:]
 
 
 def _with_bandwidths(problem: Problem, learner: Learner, rank: int) -> Iterator[Learner]:
@@ -84,7 +111,30 @@ def _with_bandwidths(problem: Problem, learner: Learner, rank: int) -> Iterator[
         yield learner.with_(bandwidth=factor * scale)
 
 
-def _kept(lengths: Array, problem: Problem, ridge: float) -> slice:
-    """The columns, from the last, of which a fit with this ridge keeps more than a trace."""
+def _kept(lengths: Array, problem: Problem, ridge: float) -> int:
+    """The number of axes, from the last, of which a fit with this ridge keeps more than a trace."""
     traces = NEGLIGIBLE * problem.n * ridge / CURVATURE[problem.task]
-    return slice(min(int((lengths <= traces).sum()), len(lengths) - 1), None)
+    return max(int((lengths > traces).sum()), 1)
+
+
+def number_of(learner: Learner) -> int:
+    """How many candidates there are for a learner.
+
+    >>> number_of(KernelLogistic()), number_of(KernelLogistic(ridge=0.1))
+    (12, 3)
+    """
+    ridges = len(RIDGES[learner.task]) if learner.ridge is None else 1
+    return ridges * (len(BANDWIDTHS) if "bandwidth" in learner.untuned else 1)
+
+
+def for_all_rows(chosen: Learner, asked: Learner, share: float) -> Learner:
+    """A candidate that was chosen on a share of the rows: the same prior against more rows.
+
+    >>> for_all_rows(KernelLogistic(2.0, 0.5), KernelLogistic(2.0), share=0.5).ridge
+    0.25
+    """
+    if isinstance(chosen, KernelLogistic | KernelRidge) and isinstance(asked, KernelLogistic | KernelRidge):
+        chosen = replace(chosen, approximation=asked.approximation, components=asked.components)
+    if asked.ridge is not None or chosen.ridge is None:
+        return chosen
+    return chosen.with_(ridge=share * chosen.ridge)

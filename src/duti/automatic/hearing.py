@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
-from duti.automatic.candidates import CHOSEN_ON, FINALISTS, Candidate, candidates
+from duti.automatic.candidates import (
+    CHOSEN_ON,
+    FINALISTS,
+    Candidate,
+    candidates,
+    for_all_rows,
+    number_of,
+)
 from duti.automatic.mixture import Mixture, mixed
 from duti.automatic.voices import Kind, Voice, Witness
-from duti.learners import KernelLogistic, Learner
+from duti.learners import Learner
 from duti.problem import Problem
 from duti.progress import Report
 from duti.randomness import Seed, generator
@@ -23,44 +30,53 @@ def hear(
 ) -> Mixture:
     """The voices of all learners that fill in what is None in this one, and their weights."""
     if problem.n <= CHOSEN_ON:
-        return _heard(problem, list(candidates(problem, learner, random_state)), systematic, report)
-    rows = sample_rows(problem.y, problem.k, generator(random_state), CHOSEN_ON)
-    sample = problem.subset(rows)
-    chosen = _heard(sample, list(candidates(sample, learner, random_state)), systematic, report)
-    finalists = [
-        _for_all_rows(best, learner, len(rows) / problem.n) for best in list(chosen.learners)[:FINALISTS]
-    ]
-    on_all = [candidate for best in finalists for candidate in candidates(problem, best, random_state)]
-    return _heard(problem, on_all, chosen.systematic, report)
+        return _chosen(problem, learner, systematic, random_state, report)
+    sample = problem.subset(sample_rows(problem.y, problem.k, generator(random_state), CHOSEN_ON))
+    chosen = _chosen(sample, learner, systematic, random_state, report)
+    best = list(chosen.learners)[:FINALISTS]
+    finalists = [for_all_rows(one, learner, sample.n / problem.n) for one in best]
+    asked = (candidate for one in finalists for candidate in candidates(problem, one, random_state))
+    return _heard(problem, asked, len(finalists), len(finalists), chosen.systematic, report)
 
 
-def _heard(problem: Problem, asked: Sequence[Candidate], systematic: float | None, report: Report) -> Mixture:
-    number = max(1, round(HOPEFUL * len(asked)))
-    witnesses, given, others = list[Witness](), list[Voice](), list[Voice]()
+def _chosen(
+    problem: Problem, learner: Learner, systematic: float | None, random_state: Seed, report: Report
+) -> Mixture:
+    number = number_of(learner)
+    asked, hopeful = candidates(problem, learner, random_state), max(1, round(HOPEFUL * number))
+    return _heard(problem, asked, number, hopeful, systematic, report)
+
+
+def _heard(
+    problem: Problem,
+    asked: Iterable[Candidate],
+    number: int,
+    hopeful: int,
+    systematic: float | None,
+    report: Report,
+) -> Mixture:
+    """So many learners, of which the hopeful are debugged; if all are, only one at a time is in memory."""
+    waiting, given, others = list[Witness](), list[Voice](), list[Voice]()
+    done, expected = 0, number + hopeful
     try:
-        for done, candidate in enumerate(asked):
-            report("hearing learners", done, len(asked) + number)
-            witnesses.append(Witness(problem, candidate))
-            given.append(witnesses[-1].given())
-            others += witnesses[-1].of_the_trusted()
-        hopeful = sorted(range(len(asked)), key=lambda index: given[index].trusted_loss)[:number]
-        for done, index in enumerate(hopeful):
-            report("hearing learners", len(asked) + done, len(asked) + number)
-            others += witnesses[index].debugged()
-        report("hearing learners", len(asked) + number, len(asked) + number)
+        for candidate in asked:
+            report("hearing learners", done, expected)
+            witness = Witness(problem, candidate)
+            given.append(witness.given())
+            others += witness.of_the_trusted()
+            if hopeful < number:
+                waiting.append(witness)
+            else:
+                others += witness.debugged()
+            done += 1 + (hopeful == number)
+        by_loss = sorted(zip(given, waiting, strict=False), key=lambda pair: pair[0].trusted_loss)
+        for _, witness in by_loss[:hopeful]:
+            report("hearing learners", done, expected)
+            others += witness.debugged()
+            done += 1
+        report("hearing learners", expected, expected)
     except KeyboardInterrupt:
         if not any(voice.kind is Kind.DEBUGGED for voice in others):
             raise  # nothing is worth keeping yet
         return replace(mixed(problem, [*given, *others], systematic), complete=False)
     return mixed(problem, [*given, *others], systematic)
-
-
-def _for_all_rows(chosen: Learner, asked: Learner, share: float) -> Learner:
-    """A learner that was chosen on a share of the rows: the same prior against more rows."""
-    if isinstance(chosen, KernelLogistic) and isinstance(asked, KernelLogistic):
-        chosen = replace(chosen, approximation=asked.approximation, components=asked.components)
-    return (
-        chosen
-        if asked.ridge is not None or chosen.ridge is None
-        else chosen.with_(ridge=share * chosen.ridge)
-    )

@@ -25,9 +25,8 @@ SURER = 1.5
 """A mean of log-odds is less sure than learners that agree."""
 HALF_BELIEVED = 10
 """With so many trusted items their errors count half as much as with very many."""
-NARROWEST, WIDEST = 0.3, 0.5
-"""Half the width of an interval relative to its middle: a learner errs by so much however many rows there
-are; beyond, the number of bugs cannot be told."""
+NARROWEST = 0.3
+"""Half the width of an interval relative to its middle: learners err by so much, however many the rows."""
 SURE = 1e-9
 """No probability is closer to 0 or 1."""
 
@@ -89,7 +88,5 @@ def _without_errors(problem: Problem, mixture: Mixture, count: float) -> float:
 def _interval(fewer: float, expected: float, count: float, n: int) -> BugCount | None:
     low, high = max(fewer - fewer**0.5, 0.0), min(count + count**0.5, float(n))
     middle, half = (low + high) / 2, (high - low) / 2
-    if half > WIDEST * middle:
-        return None
     half = max(half, NARROWEST * middle)
-    return BugCount(expected, middle - half, min(middle + half, float(n)))
+    return BugCount.told(expected, middle - half, min(middle + half, float(n)))

@@ -44,8 +44,6 @@ SURPRISE = 0.1
 ROOM, ROOM_SPREAD = 0.2, 0.05
 """Relative to guessing, the loss of held-out rows below which there is no room for random bugs."""
 TEMPERATURES = np.exp(np.linspace(-1.5, 1.5, 31))
-
-
 CONFUSED, CERTAIN = 1.0, 10.0
 """Observations that a prior puts on all other labels together, and on the given one."""
 EM_STEPS = 50

@@ -8,14 +8,21 @@ far their label is from the weighted mean of E, in units of what is usual.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
 
 from duti.arrays import Array, Ints, Mask
-from duti.automatic.candidates import CHOSEN_ON, FINALISTS, Candidate, candidates
+from duti.automatic.candidates import (
+    CHOSEN_ON,
+    FINALISTS,
+    Candidate,
+    candidates,
+    for_all_rows,
+    number_of,
+)
 from duti.learners import Learner
 from duti.objective import Objective
 from duti.opinions import BugCount
@@ -32,8 +39,6 @@ SHARPNESS = 0.5
 FOLDS = 5
 UNUSUAL = 3.0
 """Labels so many noise levels away are flagged."""
-WIDEST = 0.5
-"""Half the width of an interval, relative to its middle, beyond which the number of bugs cannot be told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +49,8 @@ class Value:
     gamma: float
     evidence: Array
     """E."""
+    satisfied: Mask
+    """Trusted items that the learner agrees with before it is debugged, up to noise."""
     trusted_error: float
     """Root mean square error on trusted items that were left out."""
     path: tuple[Step, ...]
@@ -55,6 +62,8 @@ class Values:
 
     heard: tuple[Value, ...]
     weights: Array
+    complete: bool = True
+    """Whether all learners were heard."""
 
     @property
     def evidence(self) -> Array:
@@ -65,11 +74,13 @@ class Values:
 def hear_values(problem: Problem, learner: Learner, random_state: Seed, report: Report) -> Values:
     """All learners that fill in what is None in this one, and their weights."""
     if problem.n <= CHOSEN_ON:
-        return _heard(problem, list(candidates(problem, learner, random_state)), report)
+        return _heard(problem, candidates(problem, learner, random_state), number_of(learner), report)
     sample = problem.subset(sample_rows(problem.y, 0, generator(random_state), CHOSEN_ON))
-    chosen = _heard(sample, list(candidates(sample, learner, random_state)), report)
+    chosen = _heard(sample, candidates(sample, learner, random_state), number_of(learner), report)
     best = [chosen.heard[i].learner for i in np.argsort(-chosen.weights, kind="stable")[:FINALISTS]]
-    return _heard(problem, [c for one in best for c in candidates(problem, one, random_state)], report)
+    finalists = [for_all_rows(one, learner, sample.n / problem.n) for one in best]
+    asked = (candidate for one in finalists for candidate in candidates(problem, one, random_state))
+    return _heard(problem, asked, len(finalists), report)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,30 +102,36 @@ def verdict(problem: Problem, values: Values) -> Verdict:
     explained = 2 * float(ndtr(1 - UNUSUAL)) * problem.n
     possible = max(float((unusual > UNUSUAL - 1).sum()) - explained, count)
     low, high = max(certain - certain**0.5, 0.0), possible + possible**0.5
-    middle = (low + high) / 2
-    told = middle >= 1 and high - middle <= WIDEST * middle
-    number = BugCount(middle, low, high) if told else None
+    number = BugCount.told((low + high) / 2, low, high)
     return Verdict(2 * ndtr(-unusual), unusual > UNUSUAL, number)
 
 
-def _heard(problem: Problem, asked: list[Candidate], report: Report) -> Values:
-    heard = []
-    for done, candidate in enumerate(asked):
-        report("hearing learners", done, len(asked))
-        heard.append(_value(problem, candidate))
-    report("hearing learners", len(asked), len(asked))
+def _heard(problem: Problem, asked: Iterable[Candidate], number: int, report: Report) -> Values:
+    """One candidate after the other, so that only one has its features in memory."""
+    heard, complete = list[Value](), True
+    try:
+        for candidate in asked:
+            report("hearing learners", len(heard), number)
+            heard.append(_value(problem, candidate))
+        report("hearing learners", number, number)
+    except KeyboardInterrupt:
+        if not heard:
+            raise
+        complete = False
     logs = np.log([value.trusted_error for value in heard])
     weights = np.exp(-SHARPNESS * problem.m * (logs - logs.min()))
-    return Values(tuple(heard), weights / weights.sum())
+    return Values(tuple(heard), weights / weights.sum(), complete)
 
 
 def _value(problem: Problem, candidate: Candidate) -> Value:
     objective, solutions = _debugged(problem, candidate)
-    at = solutions[-1]
+    at, noise = solutions[-1], last_gamma(problem, solutions[0]) / 2
+    given = objective.trusted_scores(objective.given_fit.theta)
     return Value(
         learner=candidate.learner,
         gamma=at.gamma,
         evidence=at.evidence,
+        satisfied=abs(given - problem.y_trusted) <= noise,
         trusted_error=_trusted_error(problem, candidate, at),
         path=tuple(Step.of(solution, objective.relabelling) for solution in solutions if solution.gamma),
     )
@@ -122,8 +139,7 @@ def _value(problem: Problem, candidate: Candidate) -> Value:
 
 def _debugged(problem: Problem, candidate: Candidate) -> tuple[Objective, list[Solution]]:
     """The learner debugged at its noise level, measured again without the rows that are flagged by then."""
-    features = candidate.Z, candidate.Z_trusted
-    objective = Objective(problem, candidate.learner, features=features)
+    objective = Objective(problem, candidate.learner, features=candidate.features)
     solver = HuberNewton().prepare(objective)
     solutions = [solver.start()]
     last = last_gamma(problem, solutions[0])
@@ -155,6 +171,4 @@ def _errors(problem: Problem, candidate: Candidate, debugged: Solution) -> Itera
             solver = HuberNewton().prepare(objective)
             labels = labels + solver.solve(debugged.gamma, start).delta
         theta = objective.erm.fit(labels).theta
-        Zt = candidate.Z_trusted[out]
-        scores = Zt @ theta[: Zt.shape[1]] + (theta[-1] if candidate.learner.intercept else 0.0)
-        yield scores - problem.y_trusted[out]
+        yield candidate.Z_trusted[out] @ theta - problem.y_trusted[out]

@@ -83,8 +83,7 @@ class Witness:
 
     def __init__(self, problem: Problem, candidate: Candidate) -> None:
         self.problem, self.learner = problem, candidate.learner
-        features = candidate.Z, candidate.Z_trusted
-        self.objective = Objective(problem, candidate.learner, features=features)
+        self.objective = Objective(problem, candidate.learner, features=candidate.features)
         self.solver = SOLVER.prepare(self.objective)
         self.start = self.solver.start()
         self.inverse = block_inverse(self.objective.erm, self.start.scores)
@@ -96,10 +95,8 @@ class Witness:
     def debugged(self) -> Iterator[Voice]:
         """What it says at each price at which it is heard."""
         at, steps, relabelling = self.start, list[Step](), self.objective.relabelling
-        highest, heard = (
-            relabelling.gamma_max(at.evidence),
-            HEARD if self.problem.m >= FEW_ITEMS else HEARD[-1:],
-        )
+        highest = relabelling.gamma_max(at.evidence)
+        heard = HEARD if self.problem.m >= FEW_ITEMS else HEARD[-1:]
         for gamma in PRICES:
             if gamma < highest:
                 at = self.solver.solve(gamma, at)
