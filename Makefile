@@ -8,7 +8,7 @@ PEERS := $(VENV)/.peers
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types unit verify bench clean
+.PHONY: help setup demo test lint types unit bench quality clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -36,14 +36,14 @@ types: $(READY)
 unit: $(READY)
 	$(THREADS) $(BIN)/python -m pytest -n 2 --dist worksteal
 
-verify: $(READY)  ## the full experiments behind the figures in the README (minutes)
-	$(THREADS) $(BIN)/python -m benchmarks.verify
-
 bench: $(READY) $(PEERS)  ## speed, memory and robustness (hours; QUICK=1 for a glance, ONLY="part ...")
 	$(BIN)/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 
+quality: $(READY) $(PEERS)  ## how well bugs are found, next to others (hours; QUICK=1, ONLY="task or group ...", SEEDS=n)
+	$(BIN)/python -m benchmarks.quality $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(SEEDS),--seeds $(SEEDS))
+
 $(PEERS): pyproject.toml | $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,cleanlab]'
 	@touch $(PEERS)
 
 clean:  ## remove what was built

@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_info
 
-LIBRARIES = ("duti", "numpy", "scipy", "scikit-learn", "skglm", "celer")
+LIBRARIES = ("duti", "numpy", "scipy", "scikit-learn", "skglm", "celer", "cleanlab")
 
 
 def peak_memory() -> int:

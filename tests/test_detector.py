@@ -31,7 +31,7 @@ def sine_findings(seed: int = 0, **options: Any) -> duti.Findings:
 
 
 def test_harry_potter_is_debugged_as_well_as_in_the_paper() -> None:
-    """Seeds 0 to 99 give .916 (make verify); a few of them keep watch here."""
+    """Seeds 0 to 99 give .916 (duti reproduce); a few of them keep watch here."""
     scores = []
     for seed in range(12):
         bugs = harry_potter(np.random.default_rng(seed)).is_bug

@@ -16,6 +16,7 @@ from duti.baselines import (
     LabelNoise,
     NearestTrusted,
     NormalizedMargin,
+    Pooled,
     SelfConfidence,
     TrainingLoss,
     TrustedOnly,
@@ -36,6 +37,7 @@ ON_POTTER: list[tuple[Detector, float]] = [
     (NormalizedMargin(POTTER), 0.25),
     (KNNShapley(), 0.83),
     (TrustedOnly(POTTER), 0.87),
+    (Pooled(POTTER), 0.95),
 ]
 ON_SINE: list[tuple[Detector, float]] = [
     (Influence(SINE), 0.63),
@@ -43,6 +45,7 @@ ON_SINE: list[tuple[Detector, float]] = [
     (TrainingLoss(SINE), 0.45),
     (SelfConfidence(SINE), 0.43),
     (TrustedOnly(KernelRidge(0.3, 1e-3, intercept=True)), 0.6),
+    (Pooled(SINE), 0.84),
 ]
 WITHOUT_CHANCE = [
     (Influence(POTTER), Influence(SINE)),
@@ -50,9 +53,10 @@ WITHOUT_CHANCE = [
     (TrainingLoss(POTTER), TrainingLoss(SINE)),
     (KNNShapley(), None),
     (TrustedOnly(POTTER), TrustedOnly(SINE)),
+    (Pooled(POTTER), Pooled(KernelRidge(0.3, 1e-3))),
     (LabelNoise(0, 12), None),
 ]
-WITH_LEARNER: list[Any] = [Influence, TrainingLoss, SelfConfidence, NormalizedMargin, TrustedOnly]
+WITH_LEARNER: list[Any] = [Influence, TrainingLoss, SelfConfidence, NormalizedMargin, TrustedOnly, Pooled]
 
 
 def name_of(value: Any) -> str:
@@ -158,6 +162,7 @@ def test_a_regression_is_refused_by_those_for_classes(detector: Detector, name: 
         SelfConfidence(Logistic(0.01)),
         TrainingLoss(Logistic(0.01)),
         TrustedOnly(Logistic(0.01)),
+        Pooled(Logistic(0.01)),
     ],
     ids=name_of,
 )

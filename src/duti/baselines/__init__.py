@@ -6,6 +6,7 @@ from duti.baselines.knn_shapley import KNNShapley
 from duti.baselines.label_noise import LabelNoise
 from duti.baselines.nearest_trusted import NearestTrusted
 from duti.baselines.out_of_sample import NormalizedMargin, SelfConfidence
+from duti.baselines.pooled import Pooled
 from duti.baselines.training_loss import TrainingLoss
 from duti.baselines.trusted_only import TrustedOnly
 
@@ -16,6 +17,7 @@ __all__ = [
     "LabelNoise",
     "NearestTrusted",
     "NormalizedMargin",
+    "Pooled",
     "SelfConfidence",
     "TrainingLoss",
     "TrustedOnly",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from duti.arrays import Array, Targets
+import numpy as np
+
+from duti.arrays import Array, Ints, Targets
 from duti.errors import LearnerError
 from duti.findings import Findings, scored
 from duti.learners import Learner, default_learner
+from duti.learners.losses import softmax
 from duti.problem import Problem
 from duti.randomness import Seed
 from duti.tune import tune
@@ -39,11 +42,31 @@ def tuned(problem: Problem, learner: Learner | None, random_state: Seed = None) 
 def predictions(scores: Array) -> Targets:
     """The class with the highest score, or the value itself of a regression.
 
-    >>> import numpy as np
     >>> predictions(np.array([[0.2, 1.5], [0.3, -1.0]]))
     array([1, 0])
     """
     return scores if scores.ndim == 1 else scores.argmax(axis=1)
+
+
+def self_confidence(P: Array, y: Ints) -> Array:
+    """p(y_i | x_i).
+
+    >>> self_confidence(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 0]))
+    array([0.9, 0.4])
+    """
+    return np.asarray(P[np.arange(len(y)), y])
+
+
+def surprise(problem: Problem, scores: Array) -> Array:
+    """1 − p(given label) under the scores of a learner; in regression the absolute residual.
+
+    >>> problem = Problem([[0.0], [1.0]], ["a", "b"], [[0.4]], ["a"])
+    >>> surprise(problem, np.log([[0.9, 0.1], [0.4, 0.6]])).round(3)
+    array([0.1, 0.4])
+    """
+    if problem.classes is None:
+        return np.asarray(abs(scores - problem.y))
+    return 1 - self_confidence(softmax(scores), problem.y)
 
 
 def disagreements(
@@ -57,7 +80,6 @@ def disagreements(
 ) -> Findings:
     """Findings that flag the rows where a learner predicts another label, which is the fix.
 
-    >>> import numpy as np
     >>> from duti import Logistic
     >>> problem = Problem([[0.0], [0.5], [1.0]], ["a", "b", "b"], [[0.4]], ["a"])
     >>> scores = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])

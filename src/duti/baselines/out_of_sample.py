@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from duti.arrays import Array, Ints, Targets
-from duti.baselines.fitted import disagreements, tuned
+from duti.baselines.fitted import disagreements, self_confidence, surprise, tuned
 from duti.errors import ProblemError
 from duti.findings import Findings
 from duti.learners import Learner
@@ -74,9 +74,7 @@ class SelfConfidence(OutOfSample):
 
     def suspicion(self, problem: Problem, scores: Array) -> Array:
         """1 − p(y_i | x_i), or |f(x_i) − y_i|."""
-        if problem.classes is None:
-            return np.asarray(abs(scores - problem.y))
-        return 1 - self_confidence(softmax(scores), problem.y)
+        return surprise(problem, scores)
 
 
 @dataclass(frozen=True)
@@ -116,15 +114,6 @@ def held_out_scores(
         model = train(learner, problem.X[~held], problem.y[~held], problem.k, rng)
         scores[held] = model.scores(problem.X[held])
     return scores
-
-
-def self_confidence(P: Array, y: Ints) -> Array:
-    """p(y_i | x_i).
-
-    >>> self_confidence(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 0]))
-    array([0.9, 0.4])
-    """
-    return np.asarray(P[np.arange(len(y)), y])
 
 
 def normalized_margin(P: Array, y: Ints) -> Array:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duti.baselines.fitted import chosen, disagreements
-from duti.baselines.out_of_sample import self_confidence
+from duti.baselines.fitted import chosen, disagreements, surprise
 from duti.findings import Findings
 from duti.learners import Learner
-from duti.learners.losses import softmax
 from duti.objective import Objective
 from duti.problem import Problem, listed
 from duti.randomness import Seed
@@ -45,11 +43,7 @@ class TrustedOnly:
         objective = Objective(problem, learner, self.random_state)
         fit = learner.erm(objective.trusted_rows, problem.k).fit(objective.trusted_labels)
         scores = objective.rows.times(fit.theta)
-        if problem.classes is None:
-            suspicion = abs(scores - problem.y)
-        else:
-            suspicion = 1 - self_confidence(softmax(scores), problem.y)
-        notes = _note_on_unseen(problem)
+        suspicion, notes = surprise(problem, scores), _note_on_unseen(problem)
         return disagreements(problem, scores, suspicion, budget=self.budget, learner=learner, notes=notes)
 
     def _tuned(self, problem: Problem) -> Learner:

@@ -1,4 +1,4 @@
-"""Quality: the fast solver ranks the paper's example as well as the plain one."""
+"""Ranking: the fast solver ranks the paper's example as well as the plain one."""
 
 from __future__ import annotations
 
