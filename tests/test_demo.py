@@ -14,5 +14,5 @@ def test_the_demo_prints_flags_that_are_bugs_and_draws_a_picture(
     monkeypatch.setattr(sys, "argv", ["demo", "--out", str(tmp_path)])
     demo.main()
     printed = capsys.readouterr().out
-    assert "10 of 10 flags are real bugs" in printed
+    assert "10 of 11 flags are real bugs" in printed
     assert (tmp_path / "harry_potter.png").read_bytes().startswith(b"\x89PNG")

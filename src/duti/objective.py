@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 
 from duti.arrays import Array, Matrix
 from duti.errors import LearnerError
 from duti.features import FittedMap, features_of
 from duti.features.rows import Rows
 from duti.learners import Learner
-from duti.learners.erm import Fit
+from duti.learners.erm import ERM, Fit
+from duti.learners.losses import Weighted
 from duti.learners.model import label_targets
 from duti.problem import Problem
 from duti.randomness import Seed, generator
@@ -32,7 +34,7 @@ from duti.relabelling import relabelling_of
 SINGLE_PRECISION = 10_000_000
 """From this many entries on, Z of a classification is stored in float32."""
 SINGLE_TOL = 1e-4
-"""max|g| at which the learner of the given labels is good enough to start from in float32."""
+"""The smallest max|g| to which a learner is fitted in float32."""
 
 
 def features_for(problem: Problem, fitted: FittedMap, *, intercept: bool) -> tuple[Matrix, Matrix]:
@@ -86,8 +88,12 @@ class Objective:
         random_state: Seed = None,
         *,
         features: tuple[Matrix, Matrix] | None = None,
+        tol: float = 1e-10,
     ) -> None:
-        """`features`: Z of the rows and of the trusted items, ones for an intercept included, if known."""
+        """`features`: Z of the rows and of the trusted items, ones for an intercept included, if known.
+
+        `tol`: max|g| at which the learner of the given labels is good enough to start from.
+        """
         if learner.task != problem.task:
             raise LearnerError(
                 f"{type(learner).__name__} learns {learner.task}, but the labels are a {problem.task}; "
@@ -101,12 +107,13 @@ class Objective:
         self.rows, self.trusted_rows = (Rows(Z) for Z in features)
         self.erm = learner.erm(self.rows, problem.k)
         self.trusted_labels = label_targets(problem.y_trusted, problem.k)
+        self.tol = tol if self.rows.Z.dtype == np.float64 else max(tol, SINGLE_TOL)
 
     @cached_property
     def given_fit(self) -> Fit:
         """The learner trained on the labels as given."""
         labels = self.relabelling.labels(self.relabelling.start)
-        return self.erm.fit(labels, tol=1e-10 if self.rows.Z.dtype == np.float64 else SINGLE_TOL)
+        return self.erm.fit(labels, tol=self.tol)
 
     @cached_property
     def given_value(self) -> float:
@@ -148,6 +155,19 @@ class Objective:
         losses = self.erm.loss.values(self.trusted_scores(theta), self.trusted_labels)
         return float(self.problem.confidence @ losses) / self.problem.m
 
+    def pooled(self, weight: float) -> tuple[ERM, Array]:
+        """The learner of rows and trusted items together, and their labels.
+
+        θ = argmin_β (1/n) Σ_i ℓ(z_i β, y_i) + (weight/m) Σ_j ℓ(z̃_j β, ỹ_j) + ½ Σ_d penalty_d β_d²
+        """
+        n, m = self.problem.n, self.problem.m
+        rows = Rows(_stacked(self.rows.Z, self.trusted_rows.Z))
+        # The risk is a mean over n + m rows; these weights make it the sum of the two means above.
+        weights = np.repeat([(n + m) / n, weight * (n + m) / max(m, 1)], [n, m]).astype(rows.Z.dtype)
+        erm = ERM(rows, Weighted(self.erm.loss, weights), self.erm.penalty, self.erm.shape[1:])
+        given = self.relabelling.labels(self.relabelling.start)
+        return erm, np.concatenate([given, self.trusted_labels])
+
     def _adjoint(self, fit: Fit, start: Evaluation | None, rtol: float) -> Array:
         residual = self.erm.loss.d_scores(self.trusted_scores(fit.theta), self.trusted_labels)
         weighted = (self.problem.confidence / self.problem.m * residual.T).T
@@ -156,3 +176,10 @@ class Objective:
         curvature = self.erm.loss.curvature(fit.scores)
         v, _ = self.erm.solve(curvature, right, fit.preconditioner, rtol, guess)
         return v
+
+
+def _stacked(Z: Matrix, Zt: Matrix) -> Matrix:
+    """Features of rows and items, in the precision of those of the rows."""
+    if isinstance(Z, np.ndarray):
+        return np.concatenate([Z, np.asarray(Zt, dtype=Z.dtype)])
+    return csr_array(vstack([Z, Zt]))

@@ -10,7 +10,7 @@ from duti import KernelLogistic, Logistic, Problem
 from duti.arrays import Array, Ints
 from duti.automatic import Automatic
 from duti.automatic.candidates import BANDWIDTHS, CHOSEN_ON, FINALISTS, RIDGES, candidates
-from duti.automatic.leave_one_out import block_inverse, rows_left_out
+from duti.automatic.leave_one_out import block_inverse, leverages, rows_left_out
 from duti.automatic.mixture import confusion, contradiction, mixed
 from duti.automatic.voices import Kind, Voice, Witness, losses
 from duti.datasets import LabelledBugs, harry_potter, sine
@@ -85,11 +85,12 @@ def test_qualities_sum_to_the_expected_number_of_bugs() -> None:
     assert (1 - found.label_quality).sum() == pytest.approx(found.expected_bugs.expected, rel=1e-6)
 
 
-def test_a_weak_learner_does_not_tell_the_number_of_bugs() -> None:
+def test_learners_whose_errors_explain_all_disputes_do_not_tell_the_number_of_bugs() -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)  # nothing can be learnt
-    X_trusted, y_trusted = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
-    assert Automatic().rank(Problem(X, y, X_trusted, y_trusted, task="classification")).expected_bugs is None
+    X, y = rng.normal(size=(200, 2)), (rng.random(200) < 0.1).astype(int)  # nothing can be learnt
+    X_trusted, y_trusted = rng.normal(size=(30, 2)), np.repeat([0, 1], [20, 10])
+    found = Automatic(systematic=0.0).rank(Problem(X, y, X_trusted, y_trusted, task="classification"))
+    assert found.expected_bugs is None
 
 
 def test_weights_sum_to_one_and_the_best_learner_has_the_path() -> None:
@@ -100,12 +101,17 @@ def test_weights_sum_to_one_and_the_best_learner_has_the_path() -> None:
     assert {opinion.learnt_from for opinion in found.opinions} == {str(kind) for kind in Kind}
 
 
+def share(found: duti.Findings, kind: Kind) -> float:
+    return sum(opinion.weight for opinion in found.opinions if opinion.learnt_from == kind)
+
+
 def test_an_override_decides_what_kind_of_bugs_there_are() -> None:
     problem = problem_of(corner(2))
     at_random = Automatic(systematic=0.0).rank(problem)
     assert at_random.systematic == 0
-    given = sum(o.weight for o in at_random.opinions if o.learnt_from == Kind.GIVEN)
-    assert given >= 0.5
+    assert share(at_random, Kind.DEBUGGED) < 0.5
+    certain = Automatic(systematic=1.0).rank(problem)
+    assert share(certain, Kind.GIVEN) + share(certain, Kind.POOLED) == pytest.approx(0.0)
     with pytest.raises(duti.ProblemError, match=r"systematic is 2; give a probability"):
         Automatic(systematic=2).rank(problem)
 
@@ -144,8 +150,8 @@ def test_leaving_rows_out_is_as_training_without_them() -> None:
     objective = Objective(problem, learner)
     labels = label_targets(problem.y, 2)
     fit = objective.erm.fit(labels)
-    inverse = block_inverse(objective.erm, fit.scores)
-    quick = rows_left_out(objective.erm, inverse, fit.scores, labels)
+    leverage = leverages(objective.erm, block_inverse(objective.erm, fit.scores))
+    quick = rows_left_out(objective.erm, leverage, fit.scores, labels)
     for row in range(0, 60, 7):
         kept = np.delete(np.arange(60), row)
         # Without one row the mean is over n − 1: the same prior has the ridge n λ/(n − 1).
@@ -173,7 +179,7 @@ def test_confusion_follows_the_trusted_items() -> None:
 
 def voice_of(scores: Array, trusted: Array, y: Ints, y_trusted: Ints) -> Voice:
     rows, items = float(losses(scores, y).mean()), float(losses(trusted, y_trusted).mean())
-    return Voice(Kind.GIVEN, Logistic(0.1), np.inf, scores, scores, rows, trusted, items)
+    return Voice(Kind.GIVEN, Logistic(0.1), np.inf, scores, scores, rows, trusted, items, items)
 
 
 @pytest.mark.parametrize(

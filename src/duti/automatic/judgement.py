@@ -25,8 +25,8 @@ SURER = 1.5
 """A mean of log-odds is less sure than learners that agree."""
 HALF_BELIEVED = 10
 """With so many trusted items their errors count half as much as with very many."""
-NARROWEST = 0.3
-"""Half the width of an interval relative to its middle: learners err by so much, however many the rows."""
+FEWEST, MOST = 0.45, 1.3
+"""The number of bugs, relative to that of disputed rows, in nine of ten cases where the truth is known."""
 SURE = 1e-9
 """No probability is closer to 0 or 1."""
 
@@ -50,8 +50,10 @@ def judge(problem: Problem, mixture: Mixture) -> Judgement:
     y, k, rows = problem.y, problem.k, np.arange(problem.n)
     others = ~np.eye(k, dtype=bool)
     confused = np.log(confusion(problem, mixture))
-    # How likely a change is at all is in the evidence; which change is likely, in the confusion.
-    evidence = mixture.evidence + np.where(others, confused - confused[others].mean(), 0.0)[y]
+    # How likely a change is at all is in the evidence; which change is likely, in the confusion: random
+    # bugs have none.
+    change = np.where(others, confused - confused[others].mean(), 0.0)
+    evidence = mixture.evidence + mixture.systematic * change[y]
     other = evidence.copy()
     other[rows, y] = -np.inf
     disputed = other.max(axis=1) > evidence[rows, y]
@@ -59,7 +61,7 @@ def judge(problem: Problem, mixture: Mixture) -> Judgement:
     fewer = _without_errors(problem, mixture, count)
     expected = count - (count - fewer) * 0.5 * problem.m / (problem.m + HALF_BELIEVED)
     wrong = summing_to(expected, 1 - np.exp(-losses(SURER * evidence, y)))
-    return Judgement(1 - wrong, other.argmax(axis=1), disputed, _interval(fewer, expected, count, problem.n))
+    return Judgement(1 - wrong, mixture.fixes(y), disputed, _number(problem, mixture, expected, count))
 
 
 def summing_to(total: float, probabilities: Array) -> Array:
@@ -80,13 +82,19 @@ def _without_errors(problem: Problem, mixture: Mixture, count: float) -> float:
 
     Of m items with e errors the next one is wrong with probability (e + 1)/(m + 2).
     """
-    n, errors = problem.n, int((mixture.honestly_trusted.argmax(axis=1) != problem.y_trusted).sum())
-    wrong = (errors + 1) / (problem.m + 2)
+    n, wrong = problem.n, (_errors(problem, mixture) + 1) / (problem.m + 2)
     return n * max(0.0, (count / n - wrong) / (1 - wrong))
 
 
-def _interval(fewer: float, expected: float, count: float, n: int) -> BugCount | None:
-    low, high = max(fewer - fewer**0.5, 0.0), min(count + count**0.5, float(n))
-    middle, half = (low + high) / 2, (high - low) / 2
-    half = max(half, NARROWEST * middle)
-    return BugCount.told(expected, middle - half, min(middle + half, float(n)))
+def _number(problem: Problem, mixture: Mixture, expected: float, count: float) -> BugCount | None:
+    """Between bounds that were found where the truth is known; None if errors may explain all disputes."""
+    wrong = _errors(problem, mixture) / problem.m
+    if wrong + 0.5 * (wrong * (1 - wrong) / problem.m) ** 0.5 >= count / problem.n:
+        return None
+    low, high = FEWEST * count, min(MOST * count, float(problem.n))
+    return BugCount.told(min(max(expected, low), high), low, high)
+
+
+def _errors(problem: Problem, mixture: Mixture) -> int:
+    """On trusted items that learners have not learnt from."""
+    return int((mixture.honestly_trusted.argmax(axis=1) != problem.y_trusted).sum())

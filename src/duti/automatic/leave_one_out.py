@@ -13,38 +13,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from duti.arrays import Array
+from duti.arrays import Array, Ints
 from duti.learners.erm import ERM
-from duti.learners.losses import SoftmaxCurvature, softmax
-from duti.learners.preconditioner import BlockPreconditioner, Sample
+from duti.learners.preconditioner import BlockPreconditioner
 from duti.objective import Objective
 from duti.solvers.bilevel import Point
 
 ROWS_A_FEATURE = 20
-"""With so many rows for each feature, one row more or less makes no difference."""
+"""With so many rows for each feature, one row of them more or less makes no difference."""
 STUBBORN = 0.05
 """A row that determines its own score entirely is taken to leave so much of it to the others."""
 
 
 def block_inverse(erm: ERM, scores: Array) -> BlockPreconditioner:
-    """H⁻¹ of all rows, one block for each class."""
-    n = erm.rows.n
-    return erm.metric(Sample(erm.rows, np.arange(n), np.full(n, 1 / n)), SoftmaxCurvature(softmax(scores)))
+    """H⁻¹, one block for each class; of many rows about."""
+    curvature = erm.loss.curvature(scores)
+    sample = erm.sample(curvature)
+    return erm.metric(sample, curvature.take(sample.index))
 
 
-def rows_left_out(erm: ERM, inverse: BlockPreconditioner, scores: Array, labels: Array) -> Array:
+def leverages(erm: ERM, inverse: BlockPreconditioner, always: Ints | None = None) -> Array:
+    """h of every row, one column for each block; none if rows are many, but for those that weigh more."""
+    found = np.zeros((erm.rows.n, len(inverse.roots)))
+    if inverse.roots[0].ndim == 1:
+        return found
+    many = erm.rows.n >= ROWS_A_FEATURE * erm.rows.D
+    some: Ints | slice = slice(None) if not many else np.empty(0, dtype=np.intp) if always is None else always
+    rows = erm.rows.subset(some) if isinstance(some, np.ndarray) else erm.rows
+    for block, root in enumerate(inverse.roots):
+        found[some, block] = (rows.times(root.T) ** 2).sum(axis=1) / erm.rows.n
+    return found
+
+
+def rows_left_out(erm: ERM, leverage: Array, scores: Array, labels: Array) -> Array:
     """The score of each row for each class from a learner that did not see it."""
-    left_out = np.array(scores, dtype=np.float64)
-    if erm.rows.n >= ROWS_A_FEATURE * erm.rows.D or inverse.roots[0].ndim == 1:
-        return left_out
-    P = softmax(scores)
-    weights = SoftmaxCurvature(P).weights
-    for j in range(scores.shape[1]):
-        block = j % len(inverse.roots)
-        leverage = (erm.rows.times(inverse.roots[block].T) ** 2).sum(axis=1) / erm.rows.n
-        own = np.maximum(1 - leverage * weights[:, block], STUBBORN)
-        left_out[:, j] -= leverage * (labels[:, j] - P[:, j]) / own
-    return left_out
+    own = np.maximum(1 - leverage * erm.loss.curvature(scores).weights, STUBBORN)
+    return np.asarray(scores + leverage * erm.loss.d_scores(scores, labels) / own, dtype=np.float64)
 
 
 def trusted_left_out(objective: Objective, inverse: BlockPreconditioner, at: Point, gamma: float) -> Array:

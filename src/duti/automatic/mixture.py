@@ -2,7 +2,7 @@
 
 A learner's weight is e^(−m T t), where t is the mean loss of trusted items that it has not seen: few items
 say little, and leave all learners in. Where bugs look random, learners that predict held-out rows
-better count more as well.
+better count more as well, and most of the say is with learners that were not debugged.
 
 Held-out trusted items cannot show a systematic bug that few of them touch. What shows it is a trusted item
 that contradicts a learner which is sure of itself: under random noise a learner is unsure, and items
@@ -19,31 +19,37 @@ learners that were not debugged are not heard.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
 
-from duti.arrays import Array, Mask
-from duti.automatic.voices import Kind, Voice, losses
+from duti.arrays import Array, Ints
+from duti.automatic.voices import Kind, Voice, calibrated, losses
 from duti.learners import Learner
 from duti.learners.losses import softmax
 from duti.problem import Problem
 
-SHARPNESS, SYSTEMATIC_SHARPNESS = 0.25, 0.1
-"""T: how far an item that was left out counts as an observation; less where few of them see the bug."""
-ROW_SHARPNESS = 10.0
-"""The same for the mean loss of the rows: their labels may be wrong."""
-PRIOR = {Kind.GIVEN: 1.0, Kind.DEBUGGED: 1.0, Kind.TRUSTED: 3.0}
-"""A debugged learner is heard at three prices, one of the trusted items only once."""
-HALF_HEARD = 5
-"""With so many trusted items, debugged learners have half of the say that they have with very many."""
+SHARPNESS, DEBUGGED_SHARPNESS = 1.0, 0.25
+"""T: how far an item that was left out counts as an observation, less after debugging: then rows speak
+for it. Losses of learners that were not debugged are calibrated first."""
+SYSTEMATIC_SHARPNESS, BLUNTEST, SHARPEST = 0.4, 5.0, 12.0
+"""The same where bugs are systematic, and bounds of m T there: one item can rule learners out that are sure
+and wrong, but few of many see the bug."""
+ROW_SHARPNESS, ROWS_FOR_ITEMS = 5.0, 50.0
+"""The same for the mean loss of the rows, whose labels may be wrong; and what is added where m is 1."""
+DEBUGGED_SHARE, HALF_HEARD = 0.3, 10
+"""The say of debugged learners where bugs are random, with very many trusted items; and so many give half."""
+TRUSTED_PRIOR, LARGEST_PRIOR = 0.3, 10.0
+"""For a learner of the trusted items alone, where bugs are random; m/4 where they are systematic, at most
+so much: a debugged one is heard at three prices."""
+UNSEEN = 2.0
+"""Debugged learners lose so much of their say for each fraction of the rows whose class no item has."""
 SURPRISE = 0.1
 """V₀: no item is less uncertain than this."""
 ROOM, ROOM_SPREAD = 0.2, 0.05
 """Relative to guessing, the loss of held-out rows below which there is no room for random bugs."""
-TEMPERATURES = np.exp(np.linspace(-1.5, 1.5, 31))
 CONFUSED, CERTAIN = 1.0, 10.0
 """Observations that a prior puts on all other labels together, and on the given one."""
 EM_STEPS = 50
@@ -76,6 +82,15 @@ class Mixture:
         weights = weights if weights.any() else self.weights
         return np.asarray(sum(w * voice.trusted for w, voice in zip(weights, self.voices, strict=True)))
 
+    def fixes(self, y: Ints) -> Ints:
+        """The label that is most probable for each row if the given one is wrong."""
+        probability, rows = np.zeros_like(self.voices[0].evidence), np.arange(len(y))
+        for weight, voice in zip(self.weights, self.voices, strict=True):
+            other = voice.evidence.copy()
+            other[rows, y] = -np.inf
+            probability += weight * softmax(other)
+        return np.asarray(probability.argmax(axis=1))
+
     @property
     def learners(self) -> dict[Learner, float]:
         """Each learner with its weight in all, the weightiest first."""
@@ -93,14 +108,34 @@ class Mixture:
 def mixed(problem: Problem, voices: Sequence[Voice], systematic: float | None = None) -> Mixture:
     """The weights of the voices, for bugs that are systematic with a given probability, or as it seems."""
     pi = max(contradiction(problem, voices), no_room(problem, voices)) if systematic is None else systematic
-    given, debugged = (
-        np.array([(v.kind is Kind.GIVEN) is is_given for v in voices]) for is_given in (True, False)
+    if_random, if_systematic = _where_random(problem, voices), _where_systematic(problem, voices)
+    return Mixture(tuple(voices), (1 - pi) * if_random + pi * if_systematic, pi)
+
+
+def _where_random(problem: Problem, voices: Sequence[Voice]) -> Array:
+    """Weights by what was left out, rows included; debugged learners have a smaller say."""
+    m = problem.m
+    prior = _each(voices, {Kind.GIVEN: 1.0, Kind.POOLED: m / (m + HALF_HEARD), Kind.TRUSTED: TRUSTED_PRIOR})
+    debugged = _each(voices, {Kind.DEBUGGED: 1.0})
+    trusted, calibrated, rows = (
+        _of(voices, name) for name in ("trusted_loss", "calibrated_loss", "row_loss")
     )
-    m, share = problem.m, 0.5 * problem.m / (problem.m + HALF_HEARD)
-    random = (1 - share) * _weights(voices, given, m * SHARPNESS, ROW_SHARPNESS)
-    random += share * _weights(voices, debugged, m * SHARPNESS, ROW_SHARPNESS)
-    weights = (1 - pi) * random + pi * _weights(voices, debugged, m * SYSTEMATIC_SHARPNESS)
-    return Mixture(tuple(voices), weights, pi)
+    # A learner of the trusted items has not learnt from the rows, and is not judged by them.
+    rows = np.where(_each(voices, {Kind.TRUSTED: 1.0}) > 0, rows.min(), rows)
+    rows = (ROW_SHARPNESS + ROWS_FOR_ITEMS / m) * rows
+    share = DEBUGGED_SHARE * m / (m + HALF_HEARD)
+    honest = _weights(prior, m * SHARPNESS * calibrated + rows)
+    return (1 - share) * honest + share * _weights(debugged, m * DEBUGGED_SHARPNESS * trusted + rows)
+
+
+def _where_systematic(problem: Problem, voices: Sequence[Voice]) -> Array:
+    """Learners that were debugged or never saw the rows; as if random where no item shows the class."""
+    m, unseen = problem.m, ~np.isin(problem.y, problem.y_trusted)
+    prior = _each(voices, {Kind.DEBUGGED: 1.0, Kind.TRUSTED: min(m / 4, LARGEST_PRIOR)})
+    sharpness = min(max(m * SYSTEMATIC_SHARPNESS, BLUNTEST), SHARPEST)
+    blind = min(UNSEEN * float(unseen.mean()), 1.0)
+    weights = _weights(prior, sharpness * _of(voices, "trusted_loss"))
+    return (1 - blind) * weights + blind * _where_random(problem, voices) if blind else weights
 
 
 def confusion(problem: Problem, mixture: Mixture) -> Array:
@@ -112,8 +147,8 @@ def confusion(problem: Problem, mixture: Mixture) -> Array:
     k, y = problem.k, problem.y_trusted
     if k == 2:
         return np.full((2, 2), 0.5)
-    given = np.array([voice.kind is Kind.GIVEN for voice in mixture.voices])
-    weights = _weights(mixture.voices, given, 2 * problem.m * SHARPNESS)
+    given = _each(mixture.voices, {Kind.GIVEN: 1.0})
+    weights = _weights(given, problem.m / 2 * _of(mixture.voices, "trusted_loss"))
     P = sum(w * softmax(voice.trusted) for w, voice in zip(weights, mixture.voices, strict=True) if w)
     prior, labels = CERTAIN * np.eye(k) + CONFUSED / k, np.eye(k)[y]
     R = prior / prior.sum(axis=1, keepdims=True)
@@ -127,8 +162,7 @@ def confusion(problem: Problem, mixture: Mixture) -> Array:
 def contradiction(problem: Problem, voices: Sequence[Voice]) -> float:
     """π: how probable it is that trusted items contradict a learner that fits the rows well."""
     best = _best_on_rows(voices)
-    temperature = min(TEMPERATURES, key=lambda t: losses(t * best.held_out, problem.y).mean())
-    scores = temperature * best.trusted
+    scores = calibrated(best.held_out, problem.y)[0] * best.trusted
     P = softmax(scores)
     surprise = -np.log(np.maximum(P, 1e-12))
     expected = (P * surprise).sum(axis=1)
@@ -147,10 +181,16 @@ def _best_on_rows(voices: Sequence[Voice]) -> Voice:
     return min((v for v in voices if v.kind is Kind.GIVEN), key=lambda voice: voice.row_loss)
 
 
-def _weights(voices: Sequence[Voice], heard: Mask, sharpness: float, row_sharpness: float = 0.0) -> Array:
-    trusted, rows = (np.array([getattr(v, name) for v in voices]) for name in ("trusted_loss", "row_loss"))
-    # A learner of the trusted items has not learnt from the rows, and is not judged by them.
-    rows = np.where([v.kind is Kind.TRUSTED for v in voices], rows[heard].min(), rows)
-    log = np.log([PRIOR[v.kind] for v in voices]) - sharpness * trusted - row_sharpness * rows
-    weights = np.exp(np.where(heard, log - log[heard].max(), -np.inf))
+def _of(voices: Sequence[Voice], name: str) -> Array:
+    return np.array([getattr(voice, name) for voice in voices])
+
+
+def _each(voices: Sequence[Voice], priors: Mapping[Kind, float]) -> Array:
+    return np.array([priors.get(voice.kind, 0.0) for voice in voices])
+
+
+def _weights(prior: Array, loss: Array) -> Array:
+    """Proportional to prior e^(−loss), and summing to one."""
+    heard = prior > 0
+    weights = np.where(heard, prior * np.exp(loss[heard].min() - np.where(heard, loss, np.inf)), 0.0)
     return np.asarray(weights / weights.sum())

@@ -9,7 +9,7 @@ far their label is from the weighted mean of E, in units of what is usual.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
@@ -36,6 +36,8 @@ from duti.tune import sample_rows
 
 SHARPNESS = 0.5
 """T: how far an item that was left out counts as an observation."""
+UNHEARD = 1e-3
+"""A learner whose weight is below this fraction of the best one's is not asked further."""
 FOLDS = 5
 UNUSUAL = 3.0
 """Labels so many noise levels away are flagged."""
@@ -112,7 +114,10 @@ def _heard(problem: Problem, asked: Iterable[Candidate], number: int, report: Re
     try:
         for candidate in asked:
             report("hearing learners", len(heard), number)
-            heard.append(_value(problem, candidate))
+            smallest = min((value.trusted_error for value in heard), default=np.inf)
+            heard.append(
+                _value(problem, candidate, hopeless=smallest * UNHEARD ** (-1 / (SHARPNESS * problem.m)))
+            )
         report("hearing learners", number, number)
     except KeyboardInterrupt:
         if not heard:
@@ -123,7 +128,7 @@ def _heard(problem: Problem, asked: Iterable[Candidate], number: int, report: Re
     return Values(tuple(heard), weights / weights.sum(), complete)
 
 
-def _value(problem: Problem, candidate: Candidate) -> Value:
+def _value(problem: Problem, candidate: Candidate, hopeless: float) -> Value:
     objective, solutions = _debugged(problem, candidate)
     at, noise = solutions[-1], last_gamma(problem, solutions[0]) / 2
     given = objective.trusted_scores(objective.given_fit.theta)
@@ -132,7 +137,7 @@ def _value(problem: Problem, candidate: Candidate) -> Value:
         gamma=at.gamma,
         evidence=at.evidence,
         satisfied=abs(given - problem.y_trusted) <= noise,
-        trusted_error=_trusted_error(problem, candidate, at),
+        trusted_error=_trusted_error(problem, candidate, at, hopeless),
         path=tuple(Step.of(solution, objective.relabelling) for solution in solutions if solution.gamma),
     )
 
@@ -150,16 +155,21 @@ def _debugged(problem: Problem, candidate: Candidate) -> tuple[Objective, list[S
     return objective, solutions
 
 
-def _trusted_error(problem: Problem, candidate: Candidate, debugged: Solution) -> float:
-    """Root mean square error on trusted items, by learners that were debugged without them."""
-    errors = np.concatenate(list(_errors(problem, candidate, debugged)))
-    smallest = 1e-3 * float(problem.y.std()) + np.finfo(float).tiny
-    return float(np.sqrt((errors**2).mean() + smallest**2))
+def _trusted_error(problem: Problem, candidate: Candidate, debugged: Solution, hopeless: float) -> float:
+    """Root mean square error on trusted items, by learners that were debugged without them.
+
+    At least so much, if it is hopeless before all of them are asked.
+    """
+    squares = (1e-3 * float(problem.y.std()) + np.finfo(float).tiny) ** 2
+    for errors in _errors(problem, candidate, debugged):
+        squares += float((errors**2).sum()) / problem.m
+        if squares > hopeless**2:
+            break
+    return float(np.sqrt(squares))
 
 
 def _errors(problem: Problem, candidate: Candidate, debugged: Solution) -> Iterator[Array]:
-    """Fold by fold. The problem is convex: where a solver starts makes it faster, and nothing else."""
-    start = replace(debugged, converged=False, warm=None)
+    """Fold by fold, at the price at which the learner of all items was debugged."""
     number = min(problem.m, FOLDS)
     folds: Ints = np.arange(problem.m) % number
     for fold in range(number):
@@ -169,6 +179,6 @@ def _errors(problem: Problem, candidate: Candidate, debugged: Solution) -> Itera
         objective = Objective(problem.with_items(kept), candidate.learner, features=features)
         if len(kept) and debugged.gamma:  # a single item is left out by a learner that is not debugged
             solver = HuberNewton().prepare(objective)
-            labels = labels + solver.solve(debugged.gamma, start).delta
+            labels = labels + solver.solve(debugged.gamma, solver.start()).delta
         theta = objective.erm.fit(labels).theta
         yield candidate.Z_trusted[out] @ theta - problem.y_trusted[out]

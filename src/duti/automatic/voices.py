@@ -13,14 +13,17 @@ at several prices; and once more as it would be had it seen the trusted items al
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+from scipy.linalg import block_diag
+from scipy.sparse import eye_array
 
-from duti.arrays import Array, Ints
+from duti.arrays import Array, Ints, Matrix
 from duti.automatic.candidates import Candidate
-from duti.automatic.leave_one_out import block_inverse, rows_left_out, trusted_left_out
+from duti.automatic.leave_one_out import block_inverse, leverages, rows_left_out, trusted_left_out
+from duti.features.rows import Rows
 from duti.learners import Learner
 from duti.learners.losses import log_sum_exp
 from duti.objective import Objective
@@ -30,12 +33,17 @@ from duti.solvers import Solution
 from duti.solvers.bilevel import Point
 from duti.solvers.prox_linear import ProxLinear
 
-PRICES = (16.0, 4.0, 2.0, 1.0, 0.5)
+PRICES = (4.0, 2.0, 1.0, 0.5)
 HEARD = (2.0, 1.0, 0.5)
 """The prices at which a learner is heard; those above only lead there."""
 FEW_ITEMS = 5
 """Fewer items cannot tell the prices apart: then only the lowest is heard."""
-SOLVER = ProxLinear(rtol=1e-2, max_steps=15)
+SOLVER = ProxLinear(rtol=1e-2, max_steps=15, model_steps=8)
+SUREST = 8.0
+"""Log-odds beyond which no learner is believed: those that can follow any labels know no bounds."""
+ROUGH = 1e-6
+"""max|g| to which learners are fitted."""
+FACTORS = np.exp(np.linspace(-1.5, 1.5, 31))
 SEEN = 2
 """A learner of the trusted items alone is heard if it has seen so many of every class."""
 
@@ -45,6 +53,7 @@ class Kind(StrEnum):
 
     GIVEN = "the labels as given"
     DEBUGGED = "labels debugged with the trusted items"
+    POOLED = "the labels as given and the trusted items"
     TRUSTED = "the trusted items alone"
 
 
@@ -57,7 +66,7 @@ class Voice:
     gamma: float
     """The price at which it was debugged; ∞ if it was not."""
     evidence: Array
-    """(n, k): half of it from a learner that saw the row, half from one that did not."""
+    """(n, k): half of it from a learner that saw the row, half from one that did not. At most 0."""
     held_out: Array
     """(n, k): scores of rows that were left out."""
     row_loss: float
@@ -66,6 +75,8 @@ class Voice:
     """(m, k): scores of trusted items that were left out."""
     trusted_loss: float
     """Their mean loss."""
+    calibrated_loss: float
+    """The same if all scores are multiplied by what suits them best: noisy labels make learners unsure."""
     path: tuple[Step, ...] = ()
 
 
@@ -78,15 +89,36 @@ def losses(scores: Array, labels: Ints) -> Array:
     return np.asarray(log_sum_exp(scores) - scores[np.arange(len(labels)), labels])
 
 
+def calibrated(scores: Array, labels: Ints) -> tuple[float, float]:
+    """The factor that makes scores predict labels best, and their mean loss with it.
+
+    >>> scores = np.array([[2.0, 0.0], [0.0, 2.0]])
+    >>> calibrated(scores, np.array([0, 1]))[0] > 4 > 0.3 > calibrated(scores, np.array([0, 0]))[0]
+    True
+    """
+    found = ((float(losses(factor * scores, labels).mean()), float(factor)) for factor in FACTORS)
+    loss, factor = min(found)
+    return factor, loss
+
+
 class Witness:
     """One learner, ready to be heard: before it is debugged, after it, and on the trusted items alone."""
 
     def __init__(self, problem: Problem, candidate: Candidate) -> None:
         self.problem, self.learner = problem, candidate.learner
-        self.objective = Objective(problem, candidate.learner, features=candidate.features)
+        self.objective = Objective(problem, candidate.learner, features=candidate.features, tol=ROUGH)
         self.solver = SOLVER.prepare(self.objective)
         self.start = self.solver.start()
-        self.inverse = block_inverse(self.objective.erm, self.start.scores)
+        self.inverse = self.solver.blocks  # at the labels as given
+        self.leverage = leverages(self.objective.erm, self.inverse)
+
+    def testimony(self, *, debugged: bool) -> Iterator[Voice]:
+        """All that it says."""
+        yield self.given()
+        yield self.pooled()
+        yield from self.of_the_trusted()
+        if debugged:
+            yield from self.debugged()
 
     def given(self) -> Voice:
         """What it says of the labels as given."""
@@ -104,21 +136,34 @@ class Witness:
             if gamma in heard:
                 yield self._voice(at, gamma, tuple(steps))
 
+    def pooled(self) -> Voice:
+        """What it says if it learns from rows and trusted items, which together weigh as much as the rows."""
+        (erm, labels), given, n = self.objective.pooled(1.0), self.objective.given_fit, self.problem.n
+        scores = np.concatenate([given.scores, self.objective.trusted_scores(given.theta)])
+        fit = erm.fit(labels, replace(given, scores=scores), tol=self.objective.tol)
+        leverage = leverages(erm, block_inverse(erm, fit.scores), always=np.arange(n, len(labels)))
+        left_out = rows_left_out(erm, leverage, fit.scores, labels)
+        evidence = (fit.scores[:n] + left_out[:n]) / 2
+        return self._heard(
+            Kind.POOLED, np.inf, evidence=evidence, held_out=left_out[:n], trusted=left_out[n:]
+        )
+
     def of_the_trusted(self) -> Iterator[Voice]:
         """What it says if it learns from the trusted items alone, provided that they show every class."""
-        objective, problem = self.objective, self.problem
+        objective, problem, labels = self.objective, self.problem, self.objective.trusted_labels
         if np.bincount(problem.y_trusted, minlength=problem.k).min() < SEEN:
             return
-        erm = self.learner.erm(objective.trusted_rows, problem.k)
-        fit = erm.fit(objective.trusted_labels, tol=1e-6)
-        trusted = rows_left_out(erm, block_inverse(erm, fit.scores), fit.scores, objective.trusted_labels)
-        rows = objective.rows.times_zero_sum(fit.theta)[0]
+        items, axes = _spanned(objective.trusted_rows.Z, intercept=self.learner.intercept)
+        erm = self.learner.erm(Rows(items), problem.k)
+        fit = erm.fit(labels, tol=self.objective.tol)
+        trusted = rows_left_out(erm, leverages(erm, block_inverse(erm, fit.scores)), fit.scores, labels)
+        rows = objective.rows.times_zero_sum(axes @ fit.theta)[0]
         yield self._heard(Kind.TRUSTED, np.inf, evidence=rows, held_out=rows, trusted=trusted)
 
     def _voice(self, solution: Solution, gamma: float, path: tuple[Step, ...]) -> Voice:
         at, problem = solution.warm, self.problem
         assert isinstance(at, Point)
-        rows = rows_left_out(self.objective.erm, self.inverse, at.scores, at.delta)
+        rows = rows_left_out(self.objective.erm, self.leverage, at.scores, at.delta)
         confidence = float(problem.confidence.mean())
         one_observation = problem.m / (problem.n * confidence) if confidence else 0.0
         return self._heard(
@@ -144,10 +189,22 @@ class Witness:
             kind=kind,
             learner=self.learner,
             gamma=gamma,
-            evidence=np.asarray(evidence - evidence.mean(axis=1, keepdims=True), dtype=np.float64),
+            evidence=np.maximum(evidence - evidence.max(axis=1, keepdims=True), -SUREST).astype(np.float64),
             held_out=held_out,
             row_loss=float(losses(held_out, self.problem.y).mean()),
             trusted=trusted,
             trusted_loss=float(losses(trusted, self.problem.y_trusted).mean()),
+            calibrated_loss=calibrated(trusted, self.problem.y_trusted)[1],
             path=path,
         )
+
+
+def _spanned(Z: Matrix, *, intercept: bool) -> tuple[Matrix, Matrix]:
+    """Few rows by as few features, Z = A Qᵀ, and the axes Q: a ridge leaves other directions at zero."""
+    m, D = Z.shape
+    if m >= D or not isinstance(Z, np.ndarray):
+        return Z, eye_array(D, format="csr")
+    Q, R = np.linalg.qr(Z[:, : D - intercept].T)
+    if not intercept:
+        return R.T, Q
+    return np.column_stack([R.T, np.ones(m)]), block_diag(Q, 1.0)

@@ -1,24 +1,16 @@
-"""Rows and trusted items in one training set.
-
-θ = argmin_β (1/n) Σ_i ℓ(z_i β, y_i) + (weight/m) Σ_j ℓ(z̃_j β, ỹ_j) + ½ Σ_d penalty_d β_d²
-"""
+"""Rows and trusted items in one training set."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
 
-from duti.arrays import Array, Ints, Matrix
 from duti.baselines.fitted import disagreements, surprise, tuned
 from duti.errors import ProblemError
-from duti.features.rows import Rows
 from duti.findings import Findings
 from duti.learners import Learner
-from duti.learners.erm import ERM
-from duti.learners.losses import Curvature, Loss
-from duti.objective import SINGLE_TOL, Objective
+from duti.objective import Objective
 from duti.problem import Problem
 from duti.randomness import Seed
 
@@ -49,74 +41,7 @@ class Pooled:
             raise ProblemError(f"weight is {self.weight}; use a finite number, 0 or above.")
         learner = tuned(problem, self.learner, self.random_state)
         objective = Objective(problem, learner, self.random_state)
-        n, m = problem.n, problem.m
-        rows = Rows(_stacked(objective.rows.Z, objective.trusted_rows.Z))
-        # The risk is a mean over n + m rows; these weights make it the sum of the two means above.
-        weights = np.repeat([(n + m) / n, self.weight * (n + m) / max(m, 1)], [n, m]).astype(rows.Z.dtype)
-        erm = ERM(rows, Weighted(objective.erm.loss, weights), objective.erm.penalty, objective.erm.shape[1:])
-        given = objective.relabelling.labels(objective.relabelling.start)
-        labels = np.concatenate([given, objective.trusted_labels])
-        fit = erm.fit(labels, tol=1e-10 if rows.Z.dtype == np.float64 else SINGLE_TOL)
-        scores = fit.scores[:n]
+        erm, labels = objective.pooled(self.weight)
+        fit = erm.fit(labels, tol=objective.tol)
+        scores = fit.scores[: problem.n]
         return disagreements(problem, scores, surprise(problem, scores), budget=self.budget, learner=learner)
-
-
-def _stacked(Z: Matrix, Zt: Matrix) -> Matrix:
-    """Features of rows and items, in the precision of those of the rows."""
-    if isinstance(Z, np.ndarray):
-        return np.concatenate([Z, np.asarray(Zt, dtype=Z.dtype)])
-    return csr_array(vstack([Z, Zt]))
-
-
-@dataclass(frozen=True, eq=False)
-class WeightedCurvature:
-    """w_i ∂²ℓ/∂s² for each row."""
-
-    curvature: Curvature
-    w: Array
-
-    @property
-    def weights(self) -> Array:
-        """Those of the loss, times w."""
-        return self.w[:, None] * self.curvature.weights
-
-    def take(self, rows: Ints | slice) -> WeightedCurvature:
-        """The curvature of some of the rows."""
-        return WeightedCurvature(self.curvature.take(rows), self.w[rows])
-
-    def times(self, U: Array) -> Array:
-        """w ℓ'' U, row by row."""
-        return _scaled(self.w, self.curvature.times(U))
-
-
-@dataclass(frozen=True, eq=False)
-class Weighted:
-    """w_i ℓ(s_i, label_i): some rows count more than others."""
-
-    loss: Loss
-    w: Array
-
-    def values(self, scores: Array, labels: Array) -> Array:
-        """w ℓ for each row."""
-        return self.w * self.loss.values(scores, labels)
-
-    def d_scores(self, scores: Array, labels: Array) -> Array:
-        """w ∂ℓ/∂s."""
-        return _scaled(self.w, self.loss.d_scores(scores, labels))
-
-    def curvature(self, scores: Array) -> WeightedCurvature:
-        """w ∂²ℓ/∂s²."""
-        return WeightedCurvature(self.loss.curvature(scores), self.w)
-
-    def d_labels(self, scores: Array, labels: Array) -> Array:
-        """w ∂ℓ/∂label at fixed scores."""
-        return _scaled(self.w, self.loss.d_labels(scores, labels))
-
-    def cross(self, scores: Array, U: Array) -> Array:
-        """−w (∂²ℓ/∂label ∂s) U."""
-        return _scaled(self.w, self.loss.cross(scores, U))
-
-
-def _scaled(w: Array, values: Array) -> Array:
-    """Rows times their weights."""
-    return np.asarray((w * values.T).T)

@@ -162,3 +162,57 @@ class Squared:
     def cross(self, scores: Array, U: Array) -> Array:  # noqa: ARG002
         """2 u."""
         return 2 * U
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedCurvature:
+    """w_i ∂²ℓ/∂s² for each row."""
+
+    curvature: Curvature
+    w: Array
+
+    @property
+    def weights(self) -> Array:
+        """Those of the loss, times w."""
+        return self.w[:, None] * self.curvature.weights
+
+    def take(self, rows: Ints | slice) -> WeightedCurvature:
+        """The curvature of some of the rows."""
+        return WeightedCurvature(self.curvature.take(rows), self.w[rows])
+
+    def times(self, U: Array) -> Array:
+        """w ℓ'' U, row by row."""
+        return _scaled(self.w, self.curvature.times(U))
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """w_i ℓ(s_i, label_i): some rows count more than others."""
+
+    loss: Loss
+    w: Array
+
+    def values(self, scores: Array, labels: Array) -> Array:
+        """w ℓ for each row."""
+        return self.w * self.loss.values(scores, labels)
+
+    def d_scores(self, scores: Array, labels: Array) -> Array:
+        """w ∂ℓ/∂s."""
+        return _scaled(self.w, self.loss.d_scores(scores, labels))
+
+    def curvature(self, scores: Array) -> WeightedCurvature:
+        """w ∂²ℓ/∂s²."""
+        return WeightedCurvature(self.loss.curvature(scores), self.w)
+
+    def d_labels(self, scores: Array, labels: Array) -> Array:
+        """w ∂ℓ/∂label at fixed scores."""
+        return _scaled(self.w, self.loss.d_labels(scores, labels))
+
+    def cross(self, scores: Array, U: Array) -> Array:
+        """−w (∂²ℓ/∂label ∂s) U."""
+        return _scaled(self.w, self.loss.cross(scores, U))
+
+
+def _scaled(w: Array, values: Array) -> Array:
+    """Rows times their weights."""
+    return np.asarray((w * values.T).T)

@@ -13,7 +13,7 @@ from duti.features.rows import Rows
 
 DENSE_FEATURES = 3000
 """Up to this many features a D×D Cholesky factor, above it a diagonal."""
-COUPLED_FEATURES = 1500
+COUPLED_FEATURES = 1000
 """Up to this many unknowns D(k − 1) of three or more classes the Hessian is factored whole."""
 SAMPLED_ROWS = 10
 """Rows of a sample for each feature: enough for most eigenvalues within a third of the exact ones."""

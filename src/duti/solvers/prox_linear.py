@@ -63,6 +63,8 @@ class ProxLinear:
     max_steps: int = 100
     prox: float = 0.03
     """σ/γ: weight of the proximal term, in units of the price."""
+    model_steps: int = 40
+    """Newton steps in which a model is minimised; few are enough where accuracy is not the aim."""
 
     def prepare(self, objective: Objective) -> PreparedProxLinear:
         """Fit the learner to the given labels."""
@@ -271,7 +273,8 @@ class PreparedProxLinear:
         loss = TrustedLoss.at(at.trusted.scores, labels, weight, self.reach)
         metric = Metric(stage.rows, self.W, self.rho)
         model = Model(loss, metric, at.delta + bids.bids / sigma, at.delta, sigma, self.n)
-        return model.minimise(np.zeros_like(at.trusted.scores), 0.3 * np.sqrt(self.aim * abs(at.value)))
+        tol = 0.3 * np.sqrt(self.aim * abs(at.value))
+        return model.minimise(np.zeros_like(at.trusted.scores), tol, self.settings.model_steps)
 
     def _candidates(self, at: Point, bids: Bids) -> Ints:
         """The rows that are closest to moving."""
@@ -291,6 +294,7 @@ class PreparedProxLinear:
         M = self.bilevel.inverse = self.objective.erm.preconditioner_of(self.sample, curvature)
         if not isinstance(M, BlockPreconditioner):
             M = self.objective.erm.metric(self.sample, curvature)
+        self.blocks = M
         Zt = self.objective.trusted_rows.take(np.arange(self.objective.problem.m))
         self.W = tuple(M.solve(Zt.T, j) for j in range(len(M.roots)))
         # Half of the correction that the old metric had learnt is about M, half about where it was.

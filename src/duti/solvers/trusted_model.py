@@ -30,7 +30,6 @@ from duti.features.rows import Rows
 from duti.learners.losses import log_sum_exp, softmax
 from duti.solvers.projected_gradient import project_simplex
 
-NEWTON_STEPS = 40
 CG_STEPS = 200
 
 
@@ -150,10 +149,10 @@ class Model:
     n: int
     """Number of all rows."""
 
-    def minimise(self, x: Array, tol: float) -> ModelSolution:
-        """A semismooth Newton method on the dual, from x."""
+    def minimise(self, x: Array, tol: float, steps: int) -> ModelSolution:
+        """So many steps at most of a semismooth Newton method on the dual, from x."""
         at = self._at(x)
-        for _ in range(NEWTON_STEPS):
+        for _ in range(steps):
             if float((at.gap * at.bent(at.gap)).sum()) <= tol**2:
                 break
             step = _newton_step(self.metric, at.delta, at.bent, at.gap, self.sigma * self.n)
