@@ -195,3 +195,16 @@ def test_the_package_imports_no_thread_control_until_it_is_asked_for() -> None:
 
     check = "import sys, duti.resources; sys.exit('threadpoolctl' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_the_default_call_refuses_what_cannot_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duti.resources.available_memory", lambda: 1e7)
+    X = np.random.default_rng(0).normal(size=(20_000, 2))
+    with pytest.raises(ResourceError, match=r"KernelLogistic needs about .* for 20,000 rows with 1,001"):
+        duti.debug(X, X[:, 0] > 0, X[:2], [True, False])
+
+
+def test_several_learners_take_longer_and_keep_more() -> None:
+    one, two = (estimate(problem(), Logistic(), Speed(), learners) for learners in (1, 2))
+    assert two.seconds == 2 * one.seconds
+    assert two.bytes > one.bytes

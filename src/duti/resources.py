@@ -26,6 +26,8 @@ COPIES = 2
 """Arrays of the size of Z at the peak."""
 SCORE_ARRAYS = 40
 """Arrays of one number for each row and class at the peak."""
+VOICES = 12
+"""More of them for each of several learners."""
 PATH_PASSES = 100
 """Products of Z and its transpose along a path; regression has few passes and GRAMS products ZᵀZ."""
 GRAMS = 8
@@ -76,7 +78,7 @@ def foresee(problem: Problem, learner: Learner, report: Report, learners: int = 
         raise ResourceError(
             f"{type(learner).__name__} needs about {_size(expected.bytes)} of memory for {problem.n:,} rows "
             f"with {_width(problem, learner):,} features, but {_size(available)} are available; "
-            f"{_remedies(problem, learner, available)}."
+            f"{_remedies(problem, learner, available, learners)}."
         )
     if report is not silent and expected.is_large:
         expected = estimate(problem, learner, measured_speed(), learners)
@@ -96,7 +98,12 @@ def estimate(problem: Problem, learner: Learner, speed: Speed, learners: int = 1
     entries = n * D if isinstance(problem.X, np.ndarray) else min(n * D, problem.X.nnz + n)
     itemsize = 4 if classify and entries > SINGLE_PRECISION else 8
     factored = D if D <= DENSE_FEATURES or not classify else 0
-    memory = COPIES * entries * itemsize + SCORE_ARRAYS * n * k * 8 + (k + 2) * factored**2 * 8
+    # Of many learners one is in memory at a time, but what they said of the rows is kept; and one more
+    # copy of Z has the trusted items among the rows.
+    copies, arrays = (
+        (COPIES + 1, SCORE_ARRAYS + VOICES * learners) if learners > 1 else (COPIES, SCORE_ARRAYS)
+    )
+    memory = copies * entries * itemsize + arrays * n * k * 8 + (k + 2) * factored**2 * 8
     if getattr(learner, "standardize", False):
         memory = max(memory, 2 * n * problem.X.shape[1] * 8)  # before there is a Z
     one_pass = 2 * entries * itemsize * (k - 1) / speed.bytes
@@ -120,11 +127,11 @@ def _map_operations(problem: Problem, learner: Learner, D: int) -> float:
     return float(problem.n * D * (D + d + KERNEL_ENTRY) + 10 * D**3)
 
 
-def _remedies(problem: Problem, learner: Learner, available: float) -> str:
+def _remedies(problem: Problem, learner: Learner, available: float, learners: int) -> str:
     """What to reduce, most painless first, with numbers that fit."""
 
     def fits(other: Learner) -> bool:
-        return estimate(problem, other, Speed()).bytes <= available
+        return estimate(problem, other, Speed(), learners).bytes <= available
 
     remedies = []
     if getattr(learner, "approximation", None) == "exact":
@@ -136,7 +143,7 @@ def _remedies(problem: Problem, learner: Learner, available: float) -> str:
         remedies.append(f"use fewer components, such as {components}")
     else:
         remedies.append("use fewer columns")
-    share = available / estimate(problem, learner, Speed()).bytes
+    share = available / estimate(problem, learner, Speed(), learners).bytes
     remedies.append(f"debug a sample of about {_rounded_down(share * problem.n):,} rows")
     if hasattr(learner, "components") and problem.X.shape[1] < _width(problem, learner):
         linear = "Logistic" if problem.task == "classification" else "Ridge"

@@ -17,6 +17,7 @@ from duti.datasets import LabelledBugs, harry_potter, sine
 from duti.learners.model import label_targets
 from duti.metrics import average_precision
 from duti.objective import Objective
+from duti.path import Status
 
 
 def corner(seed: int, n: int = 150, m: int = 14, k: int = 2) -> LabelledBugs:
@@ -270,3 +271,26 @@ def test_the_same_call_gives_the_same_answer() -> None:
     first, second = (Automatic().rank(problem) for _ in range(2))
     np.testing.assert_array_equal(first.ranking, second.ranking)
     np.testing.assert_array_equal(first.label_quality, second.label_quality)
+
+
+class Stop:
+    """A user who presses Ctrl-C after so many reports."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    def __call__(self, *_: object) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("data", [corner(1), sine(np.random.default_rng(0))], ids=["classes", "values"])
+def test_what_was_heard_before_an_interrupt_is_kept(data: LabelledBugs) -> None:
+    problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted)
+    found = Automatic(progress=Stop(3)).rank(problem)
+    assert found.status is Status.INTERRUPTED
+    assert 1 <= len({opinion.learner for opinion in found.opinions}) <= 3
+    assert sorted(found.ranking.tolist()) == list(range(problem.n))
+    with pytest.raises(KeyboardInterrupt):
+        Automatic(progress=Stop(0)).rank(problem)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from duti.arrays import Ints, Mask
-from duti.automatic.candidates import FINALISTS
+from duti.automatic.candidates import FINALISTS, approximated
 from duti.automatic.hearing import hear
 from duti.automatic.judgement import judge
 from duti.automatic.mixture import Mixture
@@ -67,7 +67,7 @@ class Automatic:
         learner = default_learner(problem.task) if self.learner is None else self.learner
         weighed = problem if problem.confidence_given else problem.trusting(CONFIDENCE[problem.task])
         with limited_threads(self.threads), reporting(self.progress) as report:
-            foresee(problem, learner, report, learners=FINALISTS)
+            foresee(problem, approximated(problem, learner), report, learners=FINALISTS)
             if problem.task == "regression":
                 return self._of_values(weighed, hear_values(weighed, learner, self.random_state, report))
             mixture = hear(weighed, learner, self.systematic, self.random_state, report)

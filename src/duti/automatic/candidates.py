@@ -63,11 +63,10 @@ def candidates(problem: Problem, learner: Learner, random_state: Seed = None) ->
     [0.1, 0.01, 0.001, 0.0001]
     """
     ridges = RIDGES[problem.task] if learner.ridge is None else (learner.ridge,)
-    rank = LARGE_RANK if problem.n > LARGE_ROWS else RANK
-    for mapped in _with_bandwidths(problem, learner, rank):
+    for mapped in _with_bandwidths(problem, approximated(problem, learner)):
         fitted = mapped.features().fit(problem.X, generator(random_state))
         if isinstance(problem.X, np.ndarray):
-            lengths, axes = _axes(fitted, problem, rank)
+            lengths, axes = _axes(fitted, problem, _rank(problem))
             numbers = [_kept(lengths, problem, ridge) for ridge in ridges]
             fitted = _Rotated(fitted, axes[:, -max(numbers) :])
         else:
@@ -98,11 +97,26 @@ def _axes(fitted: FittedMap, problem: Problem, rank: int) -> tuple[Array, Array]
     return step * lengths[-rank:], axes[:, -rank:]
 
 
-def _with_bandwidths(problem: Problem, learner: Learner, rank: int) -> Iterator[Learner]:
-    """The learner with one bandwidth after the other, its kernel approximated if there are many rows."""
-    many = problem.n > EXACT_ROWS
-    if isinstance(learner, KernelLogistic | KernelRidge) and many and learner.approximation == "auto":
-        learner = replace(learner, approximation="nystroem", components=learner.components or rank)
+def approximated(problem: Problem, learner: Learner) -> Learner:
+    """The learner with its kernel approximated if there are many rows, by more features if very many.
+
+    >>> problem = Problem([[0.0], [0.5], [1.0]], ["a", "b", "b"], [[0.4]], ["a"])
+    >>> approximated(problem, KernelLogistic()).approximation
+    'auto'
+    """
+    if not isinstance(learner, KernelLogistic | KernelRidge) or learner.approximation != "auto":
+        return learner
+    if problem.n <= EXACT_ROWS:
+        return learner
+    return replace(learner, approximation="nystroem", components=learner.components or _rank(problem))
+
+
+def _rank(problem: Problem) -> int:
+    return LARGE_RANK if problem.n > LARGE_ROWS else RANK
+
+
+def _with_bandwidths(problem: Problem, learner: Learner) -> Iterator[Learner]:
+    """The learner with one bandwidth after the other."""
     if "bandwidth" not in learner.untuned:
         yield learner
         return
