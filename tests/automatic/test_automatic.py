@@ -12,6 +12,7 @@ from duti.automatic import Automatic
 from duti.automatic.candidates import BANDWIDTHS, CHOSEN_ON, FINALISTS, RIDGES, candidates
 from duti.automatic.leave_one_out import block_inverse, leverages, rows_left_out
 from duti.automatic.mixture import confusion, contradiction, mixed
+from duti.automatic.notes import note_on_far_rows
 from duti.automatic.voices import Kind, Voice, Witness, losses
 from duti.datasets import LabelledBugs, harry_potter, sine
 from duti.learners.model import label_targets
@@ -294,3 +295,13 @@ def test_what_was_heard_before_an_interrupt_is_kept(data: LabelledBugs) -> None:
     assert sorted(found.ranking.tolist()) == list(range(problem.n))
     with pytest.raises(KeyboardInterrupt):
         Automatic(progress=Stop(0)).rank(problem)
+
+
+def test_suspicious_rows_far_from_every_trusted_item_are_named() -> None:
+    data = corner(2, n=200, m=40)
+    near = data.X_trusted[:, 0] < 0.3  # nothing is trusted where the bugs are
+    problem = Problem(data.X, data.y, data.X_trusted[near], data.y_trusted[near], task="classification")
+    learner = KernelLogistic(standardize=False)
+    bugs = np.flatnonzero(data.is_bug)
+    assert "suspicious rows" in note_on_far_rows(problem, learner, bugs)[0]
+    assert note_on_far_rows(problem_of(data), learner, bugs) == ()

@@ -7,6 +7,7 @@
 - hearing: all of the above, for few rows and for many
 - judgement: probabilities, fixes, and the number of bugs
 - values: all of it for regression, where it is simpler
+- notes: what a reader of the findings should know
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duti.arrays import Ints, Mask
+from duti.arrays import Mask
 from duti.automatic.candidates import FINALISTS, approximated
 from duti.automatic.hearing import hear
 from duti.automatic.judgement import judge
 from duti.automatic.mixture import Mixture
+from duti.automatic.notes import note_on_far_rows, note_on_kind, note_on_unseen_labels
 from duti.automatic.values import Values, hear_values, verdict
 from duti.automatic.voices import Kind
 from duti.errors import ProblemError
@@ -27,14 +29,13 @@ from duti.findings import Findings, note_on_satisfied, scored
 from duti.learners import Learner, default_learner
 from duti.opinions import Opinion
 from duti.path import Status
-from duti.problem import Problem, listed
+from duti.problem import Problem
 from duti.progress import Progress, reporting
 from duti.randomness import Seed
 from duti.resources import foresee, limited_threads
 
 CONFIDENCE = {"classification": 1.0, "regression": 10.0}
 """All trusted items together weigh as much as all rows, or ten times as much."""
-PROBABLE = 0.5
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Automatic:
             judgement = judge(weighed, mixture)
         opinions = _opinions(mixture)
         best = max(mixture.voices, key=lambda voice: (voice.learner == opinions[0].learner, len(voice.path)))
+        suspicious = judgement.disputed.nonzero()[0]
         return scored(
             problem,
             1 - judgement.quality,
@@ -89,8 +91,9 @@ class Automatic:
             expected_bugs=judgement.number,
             notes=(
                 *note_on_satisfied(mixture.best_on_rows.trusted.argmax(axis=1) == problem.y_trusted),
-                *_note_on_kind(mixture),
-                *_note_on_uncovered(problem, judgement.disputed.nonzero()[0]),
+                *note_on_kind(mixture),
+                *note_on_unseen_labels(problem, suspicious),
+                *note_on_far_rows(problem, opinions[0].learner, suspicious),
             ),
         )
 
@@ -113,7 +116,10 @@ class Automatic:
                 for value, weight in ranked
             ),
             expected_bugs=found.number,
-            notes=note_on_satisfied(best.satisfied),
+            notes=(
+                *note_on_satisfied(best.satisfied),
+                *note_on_far_rows(problem, best.learner, found.flagged.nonzero()[0]),
+            ),
         )
 
 
@@ -131,27 +137,3 @@ def _status(*, complete: bool, disputed: Mask) -> Status:
     if not complete:
         return Status.INTERRUPTED
     return Status.WEIGHED if disputed.any() else Status.NOTHING_TO_FIX
-
-
-def _note_on_kind(mixture: Mixture) -> tuple[str, ...]:
-    if mixture.systematic <= PROBABLE:
-        return ()
-    return (
-        f"The bugs look systematic (probability {mixture.systematic:.2f}): trusted items contradict a "
-        "learner that fits the rows well, or rows fit too well for random bugs. If trusted items are known "
-        "to be unlike the rows, say systematic=0.",
-    )
-
-
-def _note_on_uncovered(problem: Problem, disputed: Ints) -> tuple[str, ...]:
-    """Suspicious labels that no trusted item has: only the rows speak against them."""
-    if not len(disputed):
-        return ()
-    unseen = sorted(set(problem.y[disputed].tolist()) - set(problem.y_trusted.tolist()))
-    if not unseen:
-        return ()
-    shown = listed([repr(label) for label in problem.decode(np.array(unseen)).tolist()])
-    return (
-        f"No trusted item has the label {shown}, though rows with it are suspicious: "
-        "check some of them first.",
-    )
