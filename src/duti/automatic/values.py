@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import expit, logit
 
 from duti.arrays import Array, Ints, Mask
 from duti.automatic.candidates import (
@@ -41,6 +41,11 @@ UNHEARD = 1e-3
 FOLDS = 5
 UNUSUAL = 3.0
 """Labels so many noise levels away are flagged."""
+NOT_NOISE = 3.0
+"""Wrong labels spread at least so many times as far as right ones; if no more, they cannot be counted."""
+FEWEST, MOST = 0.6, 1.3
+"""The number of bugs, relative to the expected one, in nine of ten cases where the truth is known."""
+EM_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,22 +95,36 @@ class Verdict:
     """What the values make of every row."""
 
     quality: Array
-    """The probability that noise alone moves a label as far from where it should be."""
+    """The probability that the given label is right."""
     flagged: Mask
     number: BugCount | None
 
 
 def verdict(problem: Problem, values: Values) -> Verdict:
-    """How unusual each label is."""
+    """How unusual each label is, and how probable it is that it is wrong."""
     distance = abs(problem.y - values.evidence)
     unusual = distance / noise_level(distance, float(problem.y.std()))
-    # Bugs are at least those that hardly any noise reaches, at most those that it does not explain.
-    certain, count = (float((unusual > bound).sum()) for bound in (UNUSUAL + 1, UNUSUAL))
-    explained = 2 * float(ndtr(1 - UNUSUAL)) * problem.n
-    possible = max(float((unusual > UNUSUAL - 1).sum()) - explained, count)
-    low, high = max(certain - certain**0.5, 0.0), possible + possible**0.5
-    number = BugCount.told((low + high) / 2, low, high)
-    return Verdict(2 * ndtr(-unusual), unusual > UNUSUAL, number)
+    wrong, spread = wrong_with_probability(unusual)
+    expected = float(wrong.sum())
+    number = BugCount.told(expected, FEWEST * expected, MOST * expected) if spread > NOT_NOISE else None
+    return Verdict(1 - wrong, unusual > UNUSUAL, number)
+
+
+def wrong_with_probability(unusual: Array) -> tuple[Array, float]:
+    """Labels are right, with distances ~ N(0, 1), or wrong, with ~ N(0, τ²): the posterior by EM, and τ.
+
+    >>> wrong, spread = wrong_with_probability(np.array([0.1, 0.5, 1.0, 1.5, 12.0]))
+    >>> wrong.round(2), spread > 5
+    (array([0.03, 0.03, 0.04, 0.08, 1.  ]), True)
+    """
+    share, spread, wrong = 0.1, 2 * NOT_NOISE, np.zeros_like(unusual)
+    for _ in range(EM_STEPS):
+        # log of the odds share N(0, τ²) : (1 − share) N(0, 1)
+        odds = logit(share) - np.log(spread) + unusual**2 / 2 * (1 - spread**-2)
+        wrong = expit(odds)
+        share = float(np.clip(wrong.mean(), 1 / (1 + len(wrong)), 0.5))
+        spread = max(float(np.sqrt((wrong * unusual**2).sum() / wrong.sum())), NOT_NOISE)
+    return wrong, spread
 
 
 def _heard(problem: Problem, asked: Iterable[Candidate], number: int, report: Report) -> Values:
