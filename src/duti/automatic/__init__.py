@@ -2,6 +2,7 @@
 
 - candidates: which learners, with shared features
 - voices: what each of them says of every row, before and after it is debugged
+- confusion: what they say of the truth if classes are confused
 - leave_one_out: what they would say of rows and trusted items they had not seen
 - mixture: how far each is believed, and whether the bugs look systematic
 - hearing: all of the above, for few rows and for many

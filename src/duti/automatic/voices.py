@@ -22,10 +22,11 @@ from scipy.sparse import eye_array
 
 from duti.arrays import Array, Ints, Matrix
 from duti.automatic.candidates import Candidate
+from duti.automatic.confusion import corrected
 from duti.automatic.leave_one_out import block_inverse, leverages, rows_left_out, trusted_left_out
 from duti.features.rows import Rows
 from duti.learners import Learner
-from duti.learners.losses import log_sum_exp
+from duti.learners.losses import log_sum_exp, softmax
 from duti.objective import Objective
 from duti.path import Step
 from duti.problem import Problem
@@ -53,6 +54,7 @@ class Kind(StrEnum):
 
     GIVEN = "the labels as given"
     DEBUGGED = "labels debugged with the trusted items"
+    CORRECTED = "the labels as given, corrected for confused classes"
     POOLED = "the labels as given and the trusted items"
     TRUSTED = "the trusted items alone"
 
@@ -114,7 +116,10 @@ class Witness:
 
     def testimony(self, *, debugged: bool) -> Iterator[Voice]:
         """All that it says."""
-        yield self.given()
+        given = self.given()
+        yield given
+        if self.problem.k > 2:
+            yield self.corrected(given)
         yield self.pooled()
         yield from self.of_the_trusted()
         if debugged:
@@ -123,6 +128,19 @@ class Witness:
     def given(self) -> Voice:
         """What it says of the labels as given."""
         return self._voice(self.start, np.inf, ())
+
+    def corrected(self, given: Voice) -> Voice:
+        """What it says if classes are confused as the trusted items show it.
+
+        Two classes have no pairs that are confused more than others.
+        """
+        y, labels = self.problem.y, self.problem.y_trusted
+        factor = calibrated(given.held_out, y)[0]
+        rows, items = softmax(factor * given.held_out), softmax(factor * given.trusted)
+        evidence, trusted = corrected(rows, y, items, labels)
+        return self._heard(
+            Kind.CORRECTED, np.inf, evidence=evidence, held_out=given.held_out, trusted=trusted
+        )
 
     def debugged(self) -> Iterator[Voice]:
         """What it says at each price at which it is heard."""
