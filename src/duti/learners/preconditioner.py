@@ -15,6 +15,8 @@ DENSE_FEATURES = 3000
 """Up to this many features a D×D Cholesky factor, above it a diagonal."""
 COUPLED_FEATURES = 1000
 """Up to this many unknowns D(k − 1) of three or more classes the Hessian is factored whole."""
+MOST_BLOCKS = 20
+"""More classes share one block: to factor one for each would take longer than it saves."""
 SAMPLED_ROWS = 10
 """Rows of a sample for each feature: enough for most eigenvalues within a third of the exact ones."""
 FEWEST_ROWS = 2000
@@ -130,6 +132,8 @@ NEGLIGIBLE = 1e-2
 
 def block_preconditioner(sample: Sample, weights: Array, penalty: Array) -> BlockPreconditioner:
     """For curvatures `weights` of the rows: (n, 1), or (n, k) with one column for each class."""
+    if weights.shape[1] > MOST_BLOCKS:
+        weights = weights.mean(axis=1, keepdims=True)
     rows, weighted = sample.rows, sample.share[:, None] * weights
     if rows.D > DENSE_FEATURES:
         return BlockPreconditioner(tuple(_diagonal(rows, w, penalty) for w in weighted.T))
