@@ -21,30 +21,36 @@ LEAST = 1e-6
 """No class is less probable."""
 
 
-def confusions(said: Array, labels: Ints, left_out: int | None = None) -> Array:
-    """T, from what is said of items with these labels, all or all but one.
+def confusions(said: Array, labels: Ints) -> tuple[Array, Array]:
+    """T, from what is said of items with these labels; and for each item, T without it.
 
-    >>> confusions(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1])).round(2)
+    >>> T, others = confusions(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1]))
+    >>> T.round(2)
     array([[0.87, 0.13],
            [0.01, 0.99]])
+    >>> others[0].round(2)
+    array([[0.98, 0.02],
+           [0.01, 0.99]])
     """
-    k = said.shape[1]
+    (m, k), items = said.shape, np.arange(len(labels))
     counts = CERTAIN * np.eye(k) + CONFUSED / k
-    kept = np.arange(len(labels)) != left_out
-    np.add.at(counts, labels[kept], said[kept])
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+    np.add.at(counts, labels, said)
+    others = np.repeat(counts[None], m, axis=0)
+    others[items, labels] -= said
+    return counts / counts.sum(axis=1, keepdims=True), others / others.sum(axis=2, keepdims=True)
 
 
 def truth_behind(P: Array, T: Array) -> Array:
-    """q for each row of predictions of confused labels.
+    """q for each row of predictions of confused labels; T is one for all rows, or one for each.
 
     >>> truth_behind(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([[0.5, 0.5], [0.0, 1.0]])).round(2)
     array([[0.97, 0.03],
            [0.  , 1.  ]])
     """
+    forth, back = ("ij,jb->ib", "ib,jb->ij") if T.ndim == 2 else ("ij,ijb->ib", "ib,ijb->ij")
     q = np.full_like(P, 1 / P.shape[1])
     for _ in range(STEPS):
-        q = q * ((P / np.maximum(q @ T, LEAST)) @ T.T)
+        q *= np.einsum(back, P / np.maximum(np.einsum(forth, q, T), LEAST), T, optimize=True)
         q /= q.sum(axis=1, keepdims=True)
     return np.maximum(q, LEAST)
 
@@ -54,7 +60,5 @@ def corrected(rows: Array, y: Ints, items: Array, labels: Ints) -> tuple[Array, 
 
     From what a learner of the labels as given says of both; T of each item is that of the others.
     """
-    T = confusions(items, labels)
-    behind = np.log(truth_behind(rows, T)) + np.log(T[:, y].T)
-    each = [truth_behind(items[i : i + 1], confusions(items, labels, i))[0] for i in range(len(labels))]
-    return behind, np.log(each)
+    T, others = confusions(items, labels)
+    return np.log(truth_behind(rows, T)) + np.log(T[:, y].T), np.log(truth_behind(items, others))
