@@ -76,17 +76,17 @@ class Automatic:
             judgement = judge(weighed, mixture)
         opinions = _opinions(mixture)
         best = max(mixture.voices, key=lambda voice: (voice.learner == opinions[0].learner, len(voice.path)))
-        suspicious = judgement.disputed.nonzero()[0]
+        suspicious = judgement.flagged.nonzero()[0]
         return scored(
             problem,
             1 - judgement.quality,
             judgement.fixes,
-            judgement.disputed,
+            judgement.flagged,
             budget=self.budget,
             learner=opinions[0].learner,
             quality=judgement.quality,
             path=best.path,
-            status=_status(complete=mixture.complete, disputed=judgement.disputed),
+            status=_status(complete=mixture.complete, flagged=judgement.flagged),
             opinions=opinions,
             systematic=mixture.systematic,
             expected_bugs=judgement.number,
@@ -111,7 +111,7 @@ class Automatic:
             learner=best.learner,
             quality=found.quality,
             path=best.path,
-            status=_status(complete=values.complete, disputed=found.flagged),
+            status=_status(complete=values.complete, flagged=found.flagged),
             opinions=tuple(
                 Opinion(value.learner, value.gamma, str(Kind.DEBUGGED), weight, value.trusted_error)
                 for value, weight in ranked
@@ -134,7 +134,7 @@ def _opinions(mixture: Mixture) -> tuple[Opinion, ...]:
     return tuple(sorted(told, key=lambda opinion: (-total[opinion.learner], -opinion.weight)))
 
 
-def _status(*, complete: bool, disputed: Mask) -> Status:
+def _status(*, complete: bool, flagged: Mask) -> Status:
     if not complete:
         return Status.INTERRUPTED
-    return Status.WEIGHED if disputed.any() else Status.NOTHING_TO_FIX
+    return Status.WEIGHED if flagged.any() else Status.NOTHING_TO_FIX

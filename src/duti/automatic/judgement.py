@@ -1,6 +1,7 @@
 """From evidence to probabilities, fixes and a number of bugs.
 
-A row is disputed if another label has more evidence than the given one. How many of the disputed rows are
+A label is disputed if another one has more evidence. (Learners that correct confused classes have no say in
+this: they know which labels are wrong, not how many.) How many of the disputed rows are
 bugs depends on how good the learners are: if they err on a fraction e of trusted items that they have
 not learnt from, as many rows are disputed without being bugs. The truth lies between (d − e)/(1 − e) and d of
 the rows, for d of them disputed; the more items there are, the more is e believed. Probabilities are
@@ -39,29 +40,37 @@ class Judgement:
     """The probability that the given label is right."""
     fixes: Ints
     """The most probable other label."""
-    disputed: Mask
-    """Rows for whose given label there is not the most evidence."""
+    flagged: Mask
+    """As many as there are disputed labels, the most suspicious ones."""
     number: BugCount | None
     """How many labels are wrong; None if that cannot be told."""
 
 
 def judge(problem: Problem, mixture: Mixture) -> Judgement:
     """Probabilities from the evidence, and from how labels seem to be confused."""
-    y, k, rows = problem.y, problem.k, np.arange(problem.n)
+    y, k = problem.y, problem.k
     others = ~np.eye(k, dtype=bool)
     confused = np.log(confusion(problem, mixture))
     # How likely a change is at all is in the evidence; which change is likely, in the confusion: random
     # bugs have none.
     change = np.where(others, confused - confused[others].mean(), 0.0)
     evidence = mixture.evidence + mixture.systematic * change[y]
-    other = evidence.copy()
-    other[rows, y] = -np.inf
-    disputed = other.max(axis=1) > evidence[rows, y]
-    count = float(disputed.sum())
+    count = float(disputed(mixture.uncorrected, y).sum())
     fewer = _without_errors(problem, mixture, count)
     expected = count - (count - fewer) * 0.5 * problem.m / (problem.m + HALF_BELIEVED)
     wrong = summing_to(expected, 1 - np.exp(-losses(SURER * evidence, y)))
-    return Judgement(1 - wrong, mixture.fixes(y), disputed, _number(problem, mixture, expected, count))
+    flagged = np.zeros(problem.n, dtype=bool)
+    flagged[np.argsort(-wrong, kind="stable")[: int(count)]] = True
+    return Judgement(1 - wrong, mixture.fixes(y), flagged, _number(problem, mixture, expected, count))
+
+
+def disputed(evidence: Array, y: Ints) -> Mask:
+    """Rows for which another label has more evidence than the given one.
+
+    >>> disputed(np.array([[0.0, -1.0], [0.0, -1.0]]), np.array([0, 1]))
+    array([False,  True])
+    """
+    return np.asarray(evidence.max(axis=1) > evidence[np.arange(len(y)), y])
 
 
 def summing_to(total: float, probabilities: Array) -> Array:

@@ -20,7 +20,7 @@ learners that were not debugged are not heard.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
@@ -73,6 +73,12 @@ class Mixture:
     def evidence(self) -> Array:
         """(n, k): the weighted mean of the evidence."""
         return np.asarray(sum(w * voice.evidence for w, voice in zip(self.weights, self.voices, strict=True)))
+
+    @property
+    def uncorrected(self) -> Array:
+        """The same without learners that correct confused classes."""
+        kept = np.where(_each(self.voices, {Kind.CORRECTED: 1.0}) > 0, 0.0, self.weights)
+        return replace(self, weights=kept / kept.sum()).evidence
 
     @property
     def honestly_trusted(self) -> Array:

@@ -40,6 +40,8 @@ HEARD = (2.0, 1.0, 0.5)
 FEW_ITEMS = 5
 """Fewer items cannot tell the prices apart: then only the lowest is heard."""
 SOLVER = ProxLinear(rtol=1e-2, max_steps=15, model_steps=8)
+OWN, OWN_DEBUGGED = 0.25, 0.5
+"""The part of the evidence that is from a learner which saw the row, with its label as given or debugged."""
 SUREST = 8.0
 """Log-odds beyond which no learner is believed: those that can follow any labels know no bounds."""
 ROUGH = 1e-6
@@ -68,7 +70,7 @@ class Voice:
     gamma: float
     """The price at which it was debugged; ∞ if it was not."""
     evidence: Array
-    """(n, k): half of it from a learner that saw the row, half from one that did not. At most 0."""
+    """(n, k): part of it from a learner that saw the row, part from one that did not. At most 0."""
     held_out: Array
     """(n, k): scores of rows that were left out."""
     row_loss: float
@@ -161,7 +163,7 @@ class Witness:
         fit = erm.fit(labels, replace(given, scores=scores), tol=self.objective.tol)
         leverage = leverages(erm, block_inverse(erm, fit.scores), always=np.arange(n, len(labels)))
         left_out = rows_left_out(erm, leverage, fit.scores, labels)
-        evidence = (fit.scores[:n] + left_out[:n]) / 2
+        evidence = OWN * fit.scores[:n] + (1 - OWN) * left_out[:n]
         return self._heard(
             Kind.POOLED, np.inf, evidence=evidence, held_out=left_out[:n], trusted=left_out[n:]
         )
@@ -182,12 +184,14 @@ class Witness:
         at, problem = solution.warm, self.problem
         assert isinstance(at, Point)
         rows = rows_left_out(self.objective.erm, self.leverage, at.scores, at.delta)
+        debugged = np.isfinite(gamma)
+        own = OWN_DEBUGGED if debugged else OWN
         confidence = float(problem.confidence.mean())
         one_observation = problem.m / (problem.n * confidence) if confidence else 0.0
         return self._heard(
-            Kind.DEBUGGED if np.isfinite(gamma) else Kind.GIVEN,
+            Kind.DEBUGGED if debugged else Kind.GIVEN,
             gamma,
-            evidence=(at.scores + rows) / 2 - one_observation * at.adjoint_scores,
+            evidence=own * at.scores + (1 - own) * rows - one_observation * at.adjoint_scores,
             held_out=rows,
             trusted=trusted_left_out(self.objective, self.inverse, at, gamma),
             path=path,
