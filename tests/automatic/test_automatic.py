@@ -10,8 +10,9 @@ from duti import KernelLogistic, Logistic, Problem
 from duti.arrays import Array, Ints
 from duti.automatic import Automatic
 from duti.automatic.candidates import BANDWIDTHS, CHOSEN_ON, FINALISTS, RIDGES, candidates
+from duti.automatic.confusion import confusions
 from duti.automatic.leave_one_out import block_inverse, leverages, rows_left_out
-from duti.automatic.mixture import confusion, contradiction, mixed
+from duti.automatic.mixture import contradiction, mixed, replacements
 from duti.automatic.notes import note_on_far_rows
 from duti.automatic.voices import Kind, Voice, Witness, losses
 from duti.datasets import LabelledBugs, harry_potter, sine
@@ -175,7 +176,7 @@ def test_confusion_follows_the_trusted_items() -> None:
     candidate = next(iter(candidates(problem, Logistic(ridge=1e-3))))
     witness = Witness(problem, candidate)
     mixture = mixed(problem, [witness.given(), *witness.debugged()])
-    R = confusion(problem, mixture)
+    R = replacements(problem, mixture)
     np.testing.assert_allclose(R.sum(axis=1), 1)
     assert R[1, 0] > 1.5 * R[1, 2]
     assert R[1, 0] > 1.5 * R[0, 1]
@@ -325,3 +326,15 @@ def test_a_learner_of_confused_labels_knows_the_truth_behind_them() -> None:
     precisions = [average_precision(np.argsort(-losses(v.evidence, y)), y != truth) for v in (given, better)]
     assert precisions[0] < 0.8
     assert precisions[1] > 0.95
+
+
+def test_one_of_many_items_makes_no_difference_to_the_confusions(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 500)
+    said = 0.8 * np.eye(3)[labels] + 0.2 / 3
+    T, others = confusions(said, labels)
+    monkeypatch.setattr("duti.automatic.confusion.FEW", 100)
+    same, same_for_each = confusions(said, labels)
+    np.testing.assert_array_equal(same, T)
+    assert same_for_each is same
+    np.testing.assert_allclose(others, np.broadcast_to(T, others.shape), atol=5e-3)

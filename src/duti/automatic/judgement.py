@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from duti.arrays import Array, Ints, Mask
-from duti.automatic.mixture import Mixture, confusion
+from duti.automatic.mixture import Mixture, replacements
 from duti.automatic.voices import losses
 from duti.opinions import BugCount
 from duti.problem import Problem
@@ -50,7 +50,7 @@ def judge(problem: Problem, mixture: Mixture) -> Judgement:
     """Probabilities from the evidence, and from how labels seem to be confused."""
     y, k = problem.y, problem.k
     others = ~np.eye(k, dtype=bool)
-    confused = np.log(confusion(problem, mixture))
+    confused = np.log(replacements(problem, mixture))
     # How likely a change is at all is in the evidence; which change is likely, in the confusion: random
     # bugs have none.
     change = np.where(others, confused - confused[others].mean(), 0.0)

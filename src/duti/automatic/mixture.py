@@ -26,6 +26,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from duti.arrays import Array, Ints
+from duti.automatic.confusion import replaced
 from duti.automatic.voices import Kind, Voice, calibrated, losses
 from duti.learners import Learner
 from duti.learners.losses import softmax
@@ -52,9 +53,6 @@ SURPRISE = 0.1
 """V₀: no item is less uncertain than this."""
 ROOM, ROOM_SPREAD = 0.2, 0.05
 """Relative to guessing, the loss of held-out rows below which there is no room for random bugs."""
-CONFUSED, CERTAIN = 1.0, 10.0
-"""Observations that a prior puts on all other labels together, and on the given one."""
-EM_STEPS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,14 +124,12 @@ def _where_random(problem: Problem, voices: Sequence[Voice]) -> Array:
     priors = {Kind.GIVEN: 1.0, Kind.CORRECTED: CORRECTED_PRIOR, Kind.TRUSTED: TRUSTED_PRIOR}
     prior = _each(voices, priors | {Kind.POOLED: m / (m + HALF_HEARD)})
     debugged = _each(voices, {Kind.DEBUGGED: 1.0})
-    trusted, calibrated, rows = (
-        _of(voices, name) for name in ("trusted_loss", "calibrated_loss", "row_loss")
-    )
+    trusted, honestly, rows = (_of(voices, name) for name in ("trusted_loss", "calibrated_loss", "row_loss"))
     # A learner of the trusted items has not learnt from the rows, and is not judged by them.
     rows = np.where(_each(voices, {Kind.TRUSTED: 1.0}) > 0, rows.min(), rows)
     rows = (ROW_SHARPNESS + ROWS_FOR_ITEMS / m) * rows
     share = DEBUGGED_SHARE * m / (m + HALF_HEARD)
-    honest = _weights(prior, m * SHARPNESS * calibrated + rows)
+    honest = _weights(prior, m * SHARPNESS * honestly + rows)
     return (1 - share) * honest + share * _weights(debugged, m * DEBUGGED_SHARPNESS * trusted + rows)
 
 
@@ -147,25 +143,17 @@ def _where_systematic(problem: Problem, voices: Sequence[Voice]) -> Array:
     return (1 - blind) * weights + blind * _where_random(problem, voices) if blind else weights
 
 
-def confusion(problem: Problem, mixture: Mixture) -> Array:
-    """(k, k): the probability that a row with one label truly has another, from the trusted items.
+def replacements(problem: Problem, mixture: Mixture) -> Array:
+    """(k, k): the probability that a row with one label truly has another, as the trusted items show it.
 
-    R[b, j] = P(true j | given b) maximises Π_j Σ_b p_b(x̃_j) R[b, ỹ_j] with a prior on the diagonal, where
-    p is what learners of the labels as given say. Two classes have but one other label: no confusion.
+    Two classes have but one other label.
     """
-    k, y = problem.k, problem.y_trusted
-    if k == 2:
+    if problem.k == 2:
         return np.full((2, 2), 0.5)
     given = _each(mixture.voices, {Kind.GIVEN: 1.0})
     weights = _weights(given, problem.m / 2 * _of(mixture.voices, "trusted_loss"))
-    P = sum(w * softmax(voice.trusted) for w, voice in zip(weights, mixture.voices, strict=True) if w)
-    prior, labels = CERTAIN * np.eye(k) + CONFUSED / k, np.eye(k)[y]
-    R = prior / prior.sum(axis=1, keepdims=True)
-    for _ in range(EM_STEPS):
-        share = P * R[:, y].T
-        counts = prior + (share / share.sum(axis=1, keepdims=True)).T @ labels
-        R = counts / counts.sum(axis=1, keepdims=True)
-    return np.asarray(R)
+    said = sum(w * softmax(voice.trusted) for w, voice in zip(weights, mixture.voices, strict=True) if w)
+    return replaced(np.asarray(said), problem.y_trusted)
 
 
 def contradiction(problem: Problem, voices: Sequence[Voice]) -> float:
