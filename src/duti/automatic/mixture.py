@@ -42,8 +42,6 @@ ROW_SHARPNESS, ROWS_FOR_ITEMS = 5.0, 50.0
 """The same for the mean loss of the rows, whose labels may be wrong; and what is added where m is 1."""
 DEBUGGED_SHARE, HALF_HEARD = 0.3, 10
 """The say of debugged learners where bugs are random, with very many trusted items; and so many give half."""
-CORRECTED_PRIOR = 3.0
-"""For a learner that corrects confused classes, where bugs are random; labels as given have 1."""
 TRUSTED_PRIOR, LARGEST_PRIOR = 0.3, 10.0
 """For a learner of the trusted items alone, where bugs are random; m/4 where they are systematic, at most
 so much: a debugged one is heard at three prices."""
@@ -121,7 +119,7 @@ def mixed(problem: Problem, voices: Sequence[Voice], systematic: float | None = 
 def _where_random(problem: Problem, voices: Sequence[Voice]) -> Array:
     """Weights by what was left out, rows included; debugged learners have a smaller say."""
     m = problem.m
-    priors = {Kind.GIVEN: 1.0, Kind.CORRECTED: CORRECTED_PRIOR, Kind.TRUSTED: TRUSTED_PRIOR}
+    priors = {Kind.GIVEN: 1.0, Kind.CORRECTED: 1.0, Kind.TRUSTED: TRUSTED_PRIOR}
     prior = _each(voices, priors | {Kind.POOLED: m / (m + HALF_HEARD)})
     debugged = _each(voices, {Kind.DEBUGGED: 1.0})
     trusted, honestly, rows = (_of(voices, name) for name in ("trusted_loss", "calibrated_loss", "row_loss"))
