@@ -177,8 +177,9 @@ def test_targets_name_the_tasks_that_miss_them() -> None:
     fixes = lines["20 trusted items or more: correct fixes − best peer's"]
     assert (fixes.holds, fixes.measured) == (False, "0 of 1; not german")
     assert lines["german: AP"].holds
-    few = next(line for what, line in lines.items() if what.startswith("corners"))
-    assert not few.holds
+    published, trusted = (lines[f"corners with fewer: AP ≥ that of {peer}"] for peer in (PUBLISHED, TRUSTED))
+    assert not published.holds
+    assert (trusted.holds, trusted.measured) == (False, "not measured")
 
 
 def test_a_quick_run_measures_and_draws_everything(tmp_path: Path) -> None:

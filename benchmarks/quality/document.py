@@ -102,7 +102,11 @@ def _circumstances(results: Results) -> str:
         if machine.get("cleanlab")
         else " cleanlab is not installed: its scores are duti's, the same numbers."
     )
-    return f"{len(results.records)} draws of {len(results.outcomes())} tasks; {libraries}.{own}"
+    outcomes = results.outcomes()
+    seen = {name for outcome in outcomes for name in outcome.values("ap")}
+    absent = [name for name in NAMES if name not in seen]
+    missing = f" Not measured: {', '.join(absent)}." if absent else ""
+    return f"{len(results.records)} draws of {len(outcomes)} tasks; {libraries}.{own}{missing}"
 
 
 def _duels(outcomes: Sequence[Outcome]) -> str:

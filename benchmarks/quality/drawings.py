@@ -12,6 +12,7 @@ from benchmarks.document import BLUE, GREY, INK, RED
 from benchmarks.quality.contenders import OURS, POOLED, PUBLISHED, TRAINING, TRUSTED
 from benchmarks.quality.measures import DRAWN
 from benchmarks.quality.summary import Measure, Outcome, Paired
+from duti.experiments.drawings import axes_in_rows
 
 SWEEPS = {
     "German Loan": "german",
@@ -44,7 +45,7 @@ def save(folder: Path, outcomes: Sequence[Outcome]) -> list[tuple[str, str]]:
 
 def differences(outcomes: Sequence[Outcome]) -> Any:
     """Left average precision, right correct fixes: a line for each task."""
-    figure, (left, right) = _figure(2, height=1.2 + 0.19 * len(outcomes))
+    figure, (left, right) = axes_in_rows(2, height=1.2 + 0.19 * len(outcomes))
     compared: tuple[tuple[Any, Measure, str], ...] = (
         (left, "ap", "average precision"),
         (right, "fixes", "correct fixes"),
@@ -75,7 +76,7 @@ def items(outcomes: Sequence[Outcome]) -> Any:
     shown = {title: family for title, family in families.items() if len(family) > 1}
     if not shown:
         return None
-    figure, axes = _figure(len(shown), height=3.2)
+    figure, axes = axes_in_rows(len(shown))
     for axis, (title, family) in zip(axes, shown.items(), strict=True):
         for name, colour in LINES.items():
             points = [(o.m, o.means("ap")[name]) for o in family if name in o.means("ap")]
@@ -101,7 +102,7 @@ def reliability(outcomes: Sequence[Outcome]) -> Any:
             groups.setdefault(outcome.task.group, []).append(outcome)
     if not groups:
         return None
-    figure, axes = _figure(len(groups), height=3.2)
+    figure, axes = axes_in_rows(len(groups))
     for axis, (group, members) in zip(axes, groups.items(), strict=True):
         axis.plot([0, 1], [0, 1], color=GREY, lw=1)
         for name, colour in zip(DRAWN, (RED, BLUE), strict=True):
@@ -133,18 +134,3 @@ def _key(figure: Any, axis: Any) -> None:
     """One legend below all axes."""
     handles, names = axis.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(names), fontsize=8, frameon=False)
-
-
-def _figure(number: int, height: float, across: int = 3) -> tuple[Any, Any]:
-    """A figure with some axes, in rows."""
-    from matplotlib.figure import Figure
-
-    across = min(across, number)
-    down = -(-number // across)
-    figure = Figure(figsize=(3.6 * across, height * down), layout="constrained")
-    axes = figure.subplots(down, across, squeeze=False).ravel()
-    for axis in axes:
-        axis.spines[["top", "right"]].set_visible(False)
-    for axis in axes[number:]:
-        axis.set_visible(False)
-    return figure, axes[:number]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from benchmarks.measurement import Measurement
 from benchmarks.quality.contenders import CONFIDENT, ORACLE, OURS, PUBLISHED, TRUSTED
@@ -25,12 +26,13 @@ def targets(outcomes: Iterable[Outcome]) -> Iterator[Measurement]:
     fixes = f"{MANY_ITEMS} trusted items or more: correct fixes − best peer's"
     yield from _each(ap, level, many, lambda task: _level(task.against_best("ap")))
     yield from _each(fixes, level, many, lambda task: _level(task.against_best("fixes")))
-    yield from _each(
-        f"corners with fewer: AP ≥ that of {PUBLISHED} and {TRUSTED}",
-        f"mean difference ≥ −{BEHIND_FEW}",
-        [task for task in tasks.values() if task.task.group == "corners" and task.m < MANY_ITEMS],
-        lambda task: all(_near(task.against(peer, "ap"), BEHIND_FEW) for peer in (PUBLISHED, TRUSTED)),
-    )
+    few = [task for task in tasks.values() if task.task.group == "corners" and task.m < MANY_ITEMS]
+    for peer in (PUBLISHED, TRUSTED):
+        what, target = f"corners with fewer: AP ≥ that of {peer}", f"mean difference ≥ −{BEHIND_FEW}"
+        if few and not any(task.against(peer, "ap") for task in few):
+            yield Measurement(what, target, "not measured", holds=False)
+        else:
+            yield from _each(what, target, few, partial(_near_to, peer))
     yield from _each(
         "German Loan, Adult Income, digits with 3, 5, 10 trusted items: AP − best peer's",
         f"mean difference ≥ −{BEHIND}",
@@ -66,11 +68,16 @@ def _each(
 
 
 def _level(duel: Duel | None) -> bool:
-    return duel is None or (duel.difference.mean >= 0 and duel.difference.low >= -BEHIND)
+    """What was not measured does not hold."""
+    return duel is not None and (duel.difference.mean >= 0 and duel.difference.low >= -BEHIND)
 
 
 def _near(duel: Duel | None, margin: float) -> bool:
-    return duel is None or duel.difference.mean >= -margin
+    return duel is not None and duel.difference.mean >= -margin
+
+
+def _near_to(peer: str, task: Outcome) -> bool:
+    return _near(task.against(peer, "ap"), BEHIND_FEW)
 
 
 def _lowest(means: dict[str, float]) -> bool:

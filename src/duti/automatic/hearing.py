@@ -50,7 +50,7 @@ def _heard(
         for done, candidate in enumerate(asked):
             report("hearing learners", done, number)
             for voice in Witness(problem, candidate).testimony(debugged=done < debugged):
-                voices.append(voice)
+                voices.append(voice)  # one by one: what was heard before an interrupt is kept
         report("hearing learners", number, number)
     except KeyboardInterrupt:
         if not any(voice.kind is Kind.DEBUGGED for voice in voices):

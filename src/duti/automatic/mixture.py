@@ -14,7 +14,7 @@ variance of that loss if its own probabilities were right,
 
 is the probability that the bugs are systematic. And rows that a learner predicts almost without error
 have no room for random bugs: what bugs there are among them are systematic, seen by an item or not. Then
-learners that were not debugged are not heard.
+learners of the labels as given are not heard unless they were debugged.
 """
 
 from __future__ import annotations

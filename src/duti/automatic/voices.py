@@ -6,8 +6,9 @@ in
 
     E = s − (m / n c) u,
 
-the log-odds of every label up to a constant in each row. A learner is heard before it is debugged, and
-at several prices; and once more as it would be had it seen the trusted items alone.
+the log-odds of every label up to a constant in each row. A learner is heard before it is debugged and at
+several prices; as trained on rows and trusted items together, and on the trusted items alone; and with its
+predictions corrected for classes that are confused.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ SUREST = 8.0
 ROUGH = 1e-6
 """max|g| to which learners are fitted."""
 FACTORS = np.exp(np.linspace(-1.5, 1.5, 31))
+"""By which scores may be multiplied when they are calibrated."""
 SEEN = 2
 """A learner of the trusted items alone is heard if it has seen so many of every class."""
 

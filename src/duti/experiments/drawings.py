@@ -48,7 +48,7 @@ def figures(experiment: Experiment, found: dict[str, Any]) -> Iterator[tuple[str
         yield "flagged", (peaks if one else students)(experiment, found)
 
 
-def _axes(number: int, height: float = 3.3, width: float = 3.8, across: int = 3) -> tuple[Any, Any]:
+def axes_in_rows(number: int, height: float = 3.3, width: float = 3.8, across: int = 3) -> tuple[Any, Any]:
     """A figure with some axes, in rows."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -81,7 +81,7 @@ def _colours(names: list[str]) -> dict[str, str]:
 
 def precision_recall(experiment: Experiment, found: dict[str, Any]) -> Any:
     """Left the published curves, right ours with two standard errors; LND is a point."""
-    figure, (left, right) = _axes(2, height=4.0, width=5.6)
+    figure, (left, right) = axes_in_rows(2, height=4.0, width=5.6)
     names = list(found["settings"])
     colours = _colours(names)
     for name, curve in published().get(experiment.published or "", {}).items():
@@ -120,7 +120,7 @@ def students(experiment: Experiment, found: dict[str, Any]) -> Any:
     given = np.array(run["given"])
     colours = [CLASSES[int(label == max(scene["y_trusted"]))] for label in scene["y_trusted"]]
     shown = [name for name in found["settings"] if name in ("DUTI", "INF", "NN", "LND")]
-    figure, axes = _axes(1 + len(shown))
+    figure, axes = axes_in_rows(1 + len(shown))
     for axis, name in zip(axes, [None, *shown], strict=True):
         for label, colour, marker in zip(np.unique(given), CLASSES, "o^", strict=True):
             axis.scatter(*X[given == label].T, s=14, color=colour, marker=marker, label=f"label {label}")
@@ -147,7 +147,7 @@ def peaks(experiment: Experiment, found: dict[str, Any]) -> Any:
     run, scene = found["runs"][0], found["scene"]
     x, given, bugs = np.array(scene["X"])[:, 0], np.array(run["given"]), np.array(run["bugs"])
     dense = np.linspace(x.min(), x.max(), 400)
-    figure, axes = _axes(4, across=2, width=5.6)
+    figure, axes = axes_in_rows(4, across=2, width=5.6)
     for axis, name in zip(axes, ("DUTI", "INF", "NN", "fixes"), strict=True):
         axis.plot(dense, np.sin(2 * np.pi * dense), "--", color="#9aa0a6", lw=1, label="the sine")
         axis.scatter(x, given, s=10, color=CLASSES[0], label="label as given")
@@ -170,7 +170,7 @@ def peaks(experiment: Experiment, found: dict[str, Any]) -> Any:
 
 def fixes(found: dict[str, Any]) -> Any:
     """Correct fixes against the number of flags: left published, right the mean over the runs."""
-    figure, (left, right) = _axes(2, height=4.0, width=5.6)
+    figure, (left, right) = axes_in_rows(2, height=4.0, width=5.6)
     names = [name for name in found["settings"] if name in OWN]
     for name, curve in published()["digits_fixes"].items():
         flags, number = np.array(curve["points"]).T
@@ -193,7 +193,7 @@ def digits_table(found: dict[str, Any]) -> Any:
     run, scene = found["runs"][0], found["scene"]
     detectors = [name for name in ("DUTI", "DUTI, narrow", "INF", "NN") if name in found["settings"]]
     rows = scene["rows"]
-    figure, axes = _axes(len(rows), height=1.9, width=0.95, across=len(rows))
+    figure, axes = axes_in_rows(len(rows), height=1.9, width=0.95, across=len(rows))
     for axis, row, image in zip(axes, rows, scene["images"], strict=True):
         axis.imshow(np.array(image).reshape(28, 28), cmap="gray_r")
         axis.axis("off")
