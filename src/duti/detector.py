@@ -102,7 +102,8 @@ def debug(
     X_trusted, y_trusted: items whose labels are known to be right. `confidence` c ≥ 0 weighs them:
     one number, or one each (100 if None). `verified={row: label}`: rows of X that were checked.
     `learner`: what is trained on the data; the kernel learner that fits the task, tuned by
-    10-fold cross-validation, if None. `budget`: how many rows somebody is willing to check (n // 10).
+    10-fold cross-validation, if None. `budget`: how many rows somebody is willing to check (n // 10);
+    by recipe "auto" it is spent on labels that are wrong with probability 0.1 or more.
     `recipe`: "paper" is Algorithm 1 as published. "auto" asks many learners instead of
     tuning one on labels that may be wrong, and `label_quality` is a probability; `systematic` then is the
     probability that bugs of a classification are systematic, estimated if None.

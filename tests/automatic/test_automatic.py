@@ -8,7 +8,7 @@ import pytest
 import duti
 from duti import KernelLogistic, Logistic, Problem
 from duti.arrays import Array, Ints
-from duti.automatic import Automatic
+from duti.automatic import PLAUSIBLE, Automatic
 from duti.automatic.candidates import BANDWIDTHS, CHOSEN_ON, FINALISTS, RIDGES, candidates
 from duti.automatic.confusion import confusions
 from duti.automatic.leave_one_out import block_inverse, leverages, rows_left_out
@@ -68,6 +68,16 @@ def test_random_bugs_are_found_and_are_not_systematic() -> None:
     assert average_precision(found.ranking, data.is_bug) > 0.85
     assert found.expected_bugs is not None
     assert found.expected_bugs.low <= data.is_bug.sum() <= found.expected_bugs.high
+
+
+def test_a_budget_is_spent_on_labels_that_may_well_be_wrong_and_on_no_others() -> None:
+    data = noisy(0)
+    unasked, asked = (Automatic(budget=budget).rank(problem_of(data)) for budget in (None, len(data.y)))
+    wrong = 1 - asked.label_quality
+    assert asked.flagged.tolist()[: len(unasked.flagged)] == unasked.flagged.tolist()
+    assert len(asked.flagged) > len(unasked.flagged)
+    assert wrong[asked.flagged].min() >= PLAUSIBLE > np.delete(wrong, asked.flagged).max()
+    assert (asked.suggested_labels != data.y)[asked.flagged].all()
 
 
 def test_qualities_are_probabilities_in_the_order_of_the_ranking() -> None:

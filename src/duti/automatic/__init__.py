@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from duti.arrays import Mask
+from duti.arrays import Array, Mask
 from duti.automatic.candidates import FINALISTS, approximated
 from duti.automatic.hearing import hear
 from duti.automatic.judgement import judge
@@ -37,6 +37,8 @@ from duti.resources import foresee, limited_threads
 
 CONFIDENCE = {"classification": 1.0, "regression": 10.0}
 """All trusted items together weigh as much as all rows, or ten times as much."""
+PLAUSIBLE = 0.1
+"""A budget is spent on labels that are wrong with at least this probability."""
 
 
 @dataclass(frozen=True)
@@ -76,17 +78,18 @@ class Automatic:
             judgement = judge(weighed, mixture)
         opinions = _opinions(mixture)
         best = max(mixture.voices, key=lambda voice: (voice.learner == opinions[0].learner, len(voice.path)))
-        suspicious = judgement.flagged.nonzero()[0]
+        flagged = self._flagged(judgement.flagged, judgement.quality)
+        suspicious = flagged.nonzero()[0]
         return scored(
             problem,
             1 - judgement.quality,
             judgement.fixes,
-            judgement.flagged,
+            flagged,
             budget=self.budget,
             learner=opinions[0].learner,
             quality=judgement.quality,
             path=best.path,
-            status=_status(complete=mixture.complete, flagged=judgement.flagged),
+            status=_status(complete=mixture.complete, flagged=flagged),
             opinions=opinions,
             systematic=mixture.systematic,
             expected_bugs=judgement.number,
@@ -98,20 +101,25 @@ class Automatic:
             ),
         )
 
+    def _flagged(self, disputed: Mask, quality: Array) -> Mask:
+        """Disputed labels; who says how many rows are going to be checked gets all that may well be wrong."""
+        return disputed if self.budget is None else disputed | (1 - quality >= PLAUSIBLE)
+
     def _of_values(self, problem: Problem, values: Values) -> Findings:
         order = np.argsort(-values.weights, kind="stable")
         ranked = [(values.heard[i], float(values.weights[i])) for i in order]
         found, best = verdict(problem, values), ranked[0][0]
+        flagged = self._flagged(found.flagged, found.quality)
         return scored(
             problem,
             1 - found.quality,
             values.evidence,
-            found.flagged,
+            flagged,
             budget=self.budget,
             learner=best.learner,
             quality=found.quality,
             path=best.path,
-            status=_status(complete=values.complete, flagged=found.flagged),
+            status=_status(complete=values.complete, flagged=flagged),
             opinions=tuple(
                 Opinion(value.learner, value.gamma, str(Kind.DEBUGGED), weight, value.trusted_error)
                 for value, weight in ranked
@@ -119,7 +127,7 @@ class Automatic:
             expected_bugs=found.number,
             notes=(
                 *note_on_satisfied(best.satisfied),
-                *note_on_far_rows(problem, best.learner, found.flagged.nonzero()[0]),
+                *note_on_far_rows(problem, best.learner, flagged.nonzero()[0]),
             ),
         )
 
