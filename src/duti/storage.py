@@ -7,7 +7,6 @@ import importlib.util
 import io
 import json
 import os
-import secrets
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ import pyarrow as pa
 
 from duti.arrays import Labels
 from duti.errors import DutiError, ProblemError
+from duti.files.atomic import atomically
 from duti.learners import LEARNERS
 from duti.opinions import BugCount, Opinion
 from duti.path import Status, Step
@@ -106,7 +106,7 @@ def save(findings: Any, path: str | os.PathLike[str]) -> None:
         "path.arrow": _bytes(_path_table(steps)),
         **{f"{name}.arrow": _bytes(pa.table({name: _arrow(value)})) for name, value in arrays.items()},
     }
-    _write_atomically(Path(path), members)
+    _write(Path(path), members)
 
 
 def read(path: str | os.PathLike[str], build: Callable[..., Stored]) -> Stored:
@@ -207,12 +207,7 @@ def _steps(table: Any) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _write_atomically(path: Path, members: dict[str, bytes]) -> None:
-    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        with open(temporary, "xb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data in members.items():
-                archive.writestr(name, data)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def _write(path: Path, members: dict[str, bytes]) -> None:
+    with atomically(path) as temporary, zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
