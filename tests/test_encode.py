@@ -536,12 +536,12 @@ def test_an_unknown_label_comes_with_the_nearest_known_one(classes: Any, label: 
         rf"trusted row 1: label {label!r} is not among the training labels .*\. Did you mean {nearest}\?"
     )
     with pytest.raises(ProblemError, match=message):
-        encode.codes(np.array([classes[0], label], dtype=object), known, "trusted")
+        encode.codes(np.array([classes[0], label], dtype=object), known, lambda row: f"trusted row {row}")
 
 
 def test_only_the_first_ten_known_labels_are_listed() -> None:
     with pytest.raises(ProblemError, match=r"labels 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …\. Did you mean 11\?"):
-        encode.codes(np.array([20]), np.arange(12), "y")
+        encode.codes(np.array([20]), np.arange(12), lambda row: f"y row {row}")
 
 
 LABELS = st.one_of(
@@ -556,7 +556,7 @@ LABELS = st.one_of(
 def test_codes_decode_back_to_the_labels(y: list[Any], as_objects: bool) -> None:
     found = labels(np.array(y, dtype=object) if as_objects else y)
     classes = encode.sorted_classes(found, "y")
-    decoded = classes[encode.codes(found, classes, "y")]
+    decoded = classes[encode.codes(found, classes, str)]
     assert decoded.dtype == found.dtype
     assert decoded.tolist() == y
     assert set(map(type, decoded.tolist())) == set(map(type, y))

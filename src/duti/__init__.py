@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from duti.detector import Detector as Detector
     from duti.detector import Duti as Duti
     from duti.detector import debug as debug
+    from duti.encode import Layout as Layout
     from duti.errors import DutiError as DutiError
     from duti.errors import LearnerError as LearnerError
     from duti.errors import ProblemError as ProblemError
@@ -50,6 +51,7 @@ _HOME = {
     "Findings": "findings",
     "KernelLogistic": "learners",
     "KernelRidge": "learners",
+    "Layout": "encode",
     "Learner": "learners",
     "LearnerError": "errors",
     "Logistic": "learners",
@@ -74,6 +76,7 @@ __all__ = [
     "Findings",
     "KernelLogistic",
     "KernelRidge",
+    "Layout",
     "Learner",
     "LearnerError",
     "Logistic",

@@ -35,6 +35,7 @@ class _DebuggedLearner(BaseEstimator):
     findings_: Findings | None
     learner_: Learner
     model_: Model
+    encoder_: encode.Encoder | None
 
     def __init__(
         self,
@@ -53,9 +54,9 @@ class _DebuggedLearner(BaseEstimator):
         self, X: Any, y: Any, X_trusted: Any = None, y_trusted: Any = None, confidence: Any = None
     ) -> Self:
         """Debug the labels with the trusted items, if there are any, and train on the corrected ones."""
-        learner = self._checked_learner()
-        rows, labels = validate_data(self, X, y, **_ROWS)
-        rows, labels = _matrix(rows, learner), encode.vector(labels, "y")[0]
+        encoder, rows, labels = self._read(X, y)
+        learner = self._checked_learner(encoded_text=encoder is not None and issparse(rows))
+        rows = _matrix(rows, learner)
         self._learn_classes(labels)
         findings: Findings | None = None
         if X_trusted is None and y_trusted is None and confidence is None:
@@ -71,7 +72,7 @@ class _DebuggedLearner(BaseEstimator):
                 raise KeyboardInterrupt  # half a repair is no model, and a grid search must stop too
             learner, labels = findings.learner or learner, findings.corrected_labels()
         self.model_ = train(learner, rows, *self._encoded(labels), self.random_state)
-        self.findings_, self.learner_ = findings, learner
+        self.findings_, self.learner_, self.encoder_ = findings, learner, encoder
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -79,8 +80,22 @@ class _DebuggedLearner(BaseEstimator):
         tags.input_tags.sparse = isinstance(self.learner, _LINEAR)
         return tags
 
-    def _checked_learner(self) -> Learner:
-        learner = default_learner(self._task) if self.learner is None else self.learner
+    def _read(self, X: Any, y: Any) -> tuple[encode.Encoder | None, Any, Labels]:
+        """The training rows and labels, and how a frame of more than numbers became rows."""
+        if encode.is_plain(X, "X"):
+            rows, labels = validate_data(self, X, y, **_ROWS)
+            return None, rows, encode.vector(labels, "y")[0]
+        encoder, rows = encode.Encoder.fit_transform(X)
+        validate_data(self, X, skip_check_array=True)  # remembers the names of the columns
+        labels, _ = encode.vector(y, "y")
+        if len(labels) != rows.shape[0]:
+            raise ProblemError(
+                f"X has {rows.shape[0]} rows but y has {len(labels)}; drop or align the extra rows."
+            )
+        return encoder, rows, labels
+
+    def _checked_learner(self, *, encoded_text: bool) -> Learner:
+        learner = default_learner(self._task, sparse=encoded_text) if self.learner is None else self.learner
         if isinstance(learner, type) or getattr(learner, "task", None) != self._task:
             fitting = [f"duti.{name}()" for name, kind in LEARNERS.items() if kind.task == self._task]
             raise LearnerError(
@@ -99,7 +114,10 @@ class _DebuggedLearner(BaseEstimator):
     def _scores(self, X: Any) -> Array:
         """What the repaired model says of new rows."""
         check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, **_ROWS)
+        if self.encoder_ is None:
+            rows = validate_data(self, X, reset=False, **_ROWS)
+        else:
+            rows = self.encoder_.transform(X, "X")
         return self.model_.scores(_matrix(rows, self.learner_))
 
 
@@ -111,7 +129,7 @@ class DUTIClassifier(ClassifierMixin, _DebuggedLearner):
     trusted items it is the learner alone. A sparse X needs a linear learner, `duti.Logistic`.
 
     Fitted: `findings_` (None without trusted items), `learner_` (tuned), `model_`, `classes_`,
-    `n_features_in_`, and `feature_names_in_` if X has names.
+    `encoder_` (of a frame of more than numbers), `n_features_in_`, and `feature_names_in_` if X has names.
 
     >>> import duti
     >>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
@@ -148,7 +166,7 @@ class DUTIClassifier(ClassifierMixin, _DebuggedLearner):
             raise ProblemError(f"y holds one class only ({self.classes_[0]!r}); at least two are needed.")
 
     def _encoded(self, labels: Labels) -> tuple[Targets, int]:
-        return encode.codes(labels, self.classes_, "y"), len(self.classes_)
+        return encode.codes(labels, self.classes_, lambda row: f"y row {row}"), len(self.classes_)
 
 
 class DUTIRegressor(RegressorMixin, _DebuggedLearner):
@@ -159,7 +177,7 @@ class DUTIRegressor(RegressorMixin, _DebuggedLearner):
     trusted items it is the learner alone. A sparse X needs a linear learner, `duti.Ridge`.
 
     Fitted: `findings_` (None without trusted items), `learner_` (tuned), `model_`,
-    `n_features_in_`, and `feature_names_in_` if X has names.
+    `encoder_` (of a frame of more than numbers), `n_features_in_`, and `feature_names_in_` if X has names.
 
     >>> import duti
     >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, -4.0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +11,8 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from duti import encode
 from duti.arrays import Array, Ints, Labels, Mask, Matrix, Targets
+from duti.encode import Encoder, Layout
+from duti.encode import listed as listed
 from duti.errors import ProblemError
 
 Task = Literal["classification", "regression"]
@@ -25,7 +26,9 @@ class Problem:
     `confidence` is the weight c of the trusted items: a number, or one for each of them.
     `verified` maps rows of the training set to labels known to be right: they replace y, stay
     fixed, and act as trusted items too. A row is called by the index of the pandas frame or series
-    it came in, else by its position; a whole number that cannot be in the index is a position.
+    it came in, or by its `ids`, else by its position; a whole number that is no such name is a position.
+    A frame of more than numbers (text, categories, dates, missing values) is encoded as its columns
+    and the `layout` say; with a layout, any frame is.
     An X of float64 is used where it is, not copied: leave it as it is while the problem lives.
 
     >>> problem = Problem([[0.0], [1.0], [2.0]], ["no", "yes", "yes"], [[0.5]], ["no"])
@@ -52,7 +55,9 @@ class Problem:
     frame_library: str | None
     """The library of the frame that X was, if it was one."""
     notes: tuple[str, ...]
-    """What is odd about the input."""
+    """What is odd about the input, and how a frame of more than numbers was encoded."""
+    encoder: Encoder | None
+    """How a frame of more than numbers became X; None if X came as numbers."""
 
     def __init__(
         self,
@@ -64,18 +69,20 @@ class Problem:
         confidence: Any = None,
         verified: Mapping[Any, Any] | None = None,
         task: Task | None = None,
+        layout: Layout | None = None,
+        ids: Labels | None = None,
     ) -> None:
-        rows = encode.table(X, "X")
+        rows, self.encoder = _rows(X, layout)
         given, y_index = encode.vector(y, "y")
         self.X, self.columns, self.frame_library = rows.values, rows.columns, rows.library
-        self.index = y_index if rows.index is None else rows.index
+        self.index = next((index for index in (ids, rows.index, y_index) if index is not None), None)
         _require_rows(self.X, given)
-        self.task = _task_of(given, task)
+        self.task = task_of(given, task)
         self.classes = _classes(given) if self.task == "classification" else None
         self.y = self._encoded(given, "y")
         self.given = given if self.task == "classification" or given.dtype.kind == "f" else self.y.copy()
 
-        trusted, labels = _trusted(X_trusted, y_trusted, rows)
+        trusted, labels, surprises = _trusted(X_trusted, y_trusted, rows, self.encoder)
         positions, verified_labels = self._verified(verified)
         m = len(labels) + len(positions)
         if m == 0:
@@ -92,7 +99,12 @@ class Problem:
         self.y_trusted = np.concatenate([self._encoded(labels, "y_trusted"), verified_labels])
         self.confidence = _confidences(confidence, len(labels), m)
         self.confidence_given = confidence is not None
-        self.notes = (*self._notes_on_rows(rows, y_index), *self._notes_on_trusted(positions))
+        self.notes = (
+            *(self.encoder.notes if self.encoder else ()),
+            *surprises,
+            *self._notes_on_rows(rows, y_index),
+            *self._notes_on_trusted(positions),
+        )
 
     @property
     def n(self) -> int:
@@ -159,7 +171,9 @@ class Problem:
     def _encoded(self, labels: Labels, name: str, rows: Sequence[Any] | None = None) -> Targets:
         if self.classes is None:
             return encode.real_labels(labels, name)
-        return encode.codes(labels, self.classes, name, rows)
+        return encode.codes(
+            labels, self.classes, lambda row: f"{name} row {row if rows is None else rows[row]!r}"
+        )
 
     def _verified(self, verified: Mapping[Any, Any] | None) -> tuple[Ints, Targets]:
         """Positions and codes (or values) of the verified rows."""
@@ -213,6 +227,13 @@ class Problem:
         return notes
 
 
+def _rows(X: Any, layout: Layout | None) -> tuple[encode.Table, Encoder | None]:
+    """Numbers as they are; a frame of anything else, or with a layout, encoded."""
+    if layout is None and encode.is_plain(X, "X"):
+        return encode.table(X, "X"), None
+    return encode.encoded_table(X, Layout() if layout is None else layout, "X")
+
+
 def _require_rows(X: Matrix, y: Labels) -> None:
     _require_same_length("X", X.shape[0], "y", len(y))
     if X.shape[0] < 2:
@@ -228,7 +249,7 @@ def _require_same_length(first: str, rows: int, second: str, labels: int) -> Non
         )
 
 
-def _task_of(y: Labels, task: Task | None) -> Task:
+def task_of(y: Labels, task: Task | None) -> Task:
     """The task as given, else as scikit-learn's `type_of_target` reads the labels."""
     if task is not None:
         if not (isinstance(task, str) and task in TASKS):
@@ -257,21 +278,32 @@ def _classes(y: Labels) -> Labels:
     return classes
 
 
-def _trusted(X_trusted: Any, y_trusted: Any, rows: encode.Table) -> tuple[Matrix, Labels]:
-    """The trusted items, their columns in the order of those of X; none if neither is given."""
+def _trusted(
+    X_trusted: Any, y_trusted: Any, rows: encode.Table, encoder: Encoder | None
+) -> tuple[Matrix, Labels, tuple[str, ...]]:
+    """The trusted items, in the columns of X, and what is new in them; none if neither is given."""
     if (X_trusted is None) != (y_trusted is None):
         missing = "X_trusted" if X_trusted is None else "y_trusted"
         raise ProblemError(f"{missing} is missing; X_trusted and y_trusted belong together.")
     if X_trusted is None:
-        return rows.values[:0], np.asarray([])
+        return rows.values[:0], np.asarray([]), ()
     labels, _ = encode.vector(y_trusted, "y_trusted")
-    is_empty = isinstance(X_trusted, list | tuple) and not X_trusted
-    trusted = replace(rows, values=rows.values[:0]) if is_empty else encode.table(X_trusted, "X_trusted")
-    _require_same_length("X_trusted", trusted.values.shape[0], "y_trusted", len(labels))
-    values = _aligned(trusted, rows)
+    values, notes = _trusted_rows(X_trusted, rows, encoder)
+    _require_same_length("X_trusted", values.shape[0], "y_trusted", len(labels))
+    return values, labels, notes
+
+
+def _trusted_rows(
+    X_trusted: Any, rows: encode.Table, encoder: Encoder | None
+) -> tuple[Matrix, tuple[str, ...]]:
+    if isinstance(X_trusted, list | tuple) and not X_trusted:
+        return rows.values[:0], ()
+    if encoder is not None:
+        return encoder.transform_with_notes(X_trusted, "X_trusted")
+    values = _aligned(encode.table(X_trusted, "X_trusted"), rows)
     if isinstance(rows.values, np.ndarray):
-        return values if isinstance(values, np.ndarray) else values.toarray(), labels
-    return csr_array(values), labels
+        return values if isinstance(values, np.ndarray) else values.toarray(), ()
+    return csr_array(values), ()
 
 
 def _aligned(trusted: encode.Table, rows: encode.Table) -> Matrix:
@@ -320,9 +352,3 @@ def _confidences(confidence: Any, given: int, m: int) -> Array:
     filled = np.full(m, PAPER_CONFIDENCE)
     filled[: m if values.ndim == 0 else len(values)] = values
     return filled
-
-
-def listed(items: list[Any], most: int = 10, of: int = 0) -> str:
-    """The first few items of a list, for a message; `of` is the length of a list already cut short."""
-    shown, more = ", ".join(str(item) for item in items[:most]), max(of, len(items)) - most
-    return shown if more <= 0 else f"{shown} and {more} more"

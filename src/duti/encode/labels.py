@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 
 from duti.arrays import Array, Ints, Labels
-from duti.encode.reading import LARGEST, MISSING, array_of, frame_or_same, index_of
+from duti.encode.reading import LARGEST, array_of, frame_or_same, index_of, is_missing
 from duti.errors import ProblemError
 
 
@@ -62,7 +62,7 @@ def _check_objects(labels: list[Any], name: str) -> None:
     kinds = set(map(type, labels))
     if kinds <= {str}:
         return
-    _refuse_missing(sum(map(_is_missing, labels)), len(labels), name)
+    _refuse_missing(sum(map(is_missing, labels)), len(labels), name)
     families = {_family(kind) for kind in kinds}
     if None in families:
         odd = ", ".join(sorted(kind.__name__ for kind in kinds if _family(kind) is None))
@@ -85,12 +85,6 @@ def _family(kind: type) -> str | None:
     if issubclass(kind, int | float | np.integer | np.floating):
         return "number"
     return "text" if issubclass(kind, str) else None
-
-
-def _is_missing(label: Any) -> bool:
-    return type(label).__name__ in MISSING or (
-        isinstance(label, float | np.floating) and bool(np.isnan(label))
-    )
 
 
 def _refuse_missing(missing: int, n: int, name: str) -> None:
@@ -146,10 +140,10 @@ def sorted_classes(values: Labels, name: str) -> Labels:
     return np.asarray(classes, dtype=values.dtype)
 
 
-def codes(values: Labels, classes: Labels, name: str, rows: Sequence[Any] | None = None) -> Ints:
-    """Position of each label among the training classes; `rows` are what to call them in a message.
+def codes(values: Labels, classes: Labels, place: Callable[[int], str]) -> Ints:
+    """Position of each label among the training classes; `place` says where one stands, for a message.
 
-    >>> codes(np.array(["b", "a", "b"]), np.array(["a", "b"]), "y")
+    >>> codes(np.array(["b", "a", "b"]), np.array(["a", "b"]), lambda row: f"y row {row}")
     array([1, 0, 1])
     """
     labels, position = values.tolist(), {label: code for code, label in enumerate(classes.tolist())}
@@ -159,8 +153,8 @@ def codes(values: Labels, classes: Labels, name: str, rows: Sequence[Any] | None
         known, first = classes.tolist(), int(unknown[0])
         shown = ", ".join(map(repr, known[:10])) + (", …" if len(known) > 10 else "")
         raise ProblemError(
-            f"{name} row {first if rows is None else rows[first]!r}: label {labels[first]!r} is not among "
-            f"the training labels {shown}. Did you mean {_nearest(labels[first], known)!r}?"
+            f"{place(first)}: label {labels[first]!r} is not among the training labels {shown}. "
+            f"Did you mean {_nearest(labels[first], known)!r}?"
         )
     return found
 

@@ -27,6 +27,22 @@ def frame_or_same(given: Any, name: str) -> Any:
         raise ProblemError(f"{name} cannot be used: {error}\nGive every column its own name.") from error
 
 
+def place(name: str, column: str) -> str:
+    """How to call a column of a frame in a message."""
+    return f"{name} column {column!r}"
+
+
+def listed(items: list[Any], most: int = 10, of: int = 0) -> str:
+    """The first few items of a list, for a message; `of` is the length of a list already cut short."""
+    shown, more = ", ".join(str(item) for item in items[:most]), max(of, len(items)) - most
+    return shown if more <= 0 else f"{shown} and {more} more"
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is nothing, or not a number."""
+    return type(cell).__name__ in MISSING or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))
+
+
 def index_of(frame: nw.DataFrame[Any] | nw.Series[Any]) -> Labels | None:
     """The index of a pandas frame or series; None for frames that have none.
 

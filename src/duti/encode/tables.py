@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from duti.arrays import Array, Ints, Labels, Matrix
-from duti.encode.reading import LARGEST, MISSING, array_of, frame_or_same, index_of
+from duti.encode.reading import LARGEST, MISSING, array_of, frame_or_same, index_of, is_missing
 from duti.errors import ProblemError
 
 NUMBERS = (int, float, np.bool_, np.integer, np.floating, Decimal, Fraction)
@@ -52,6 +52,30 @@ def table(X: Any, name: str) -> Table:
         found = Table(_from_array(X, name))
     _refuse_non_finite(found, name)
     return found
+
+
+def is_plain(X: Any, name: str) -> bool:
+    """Whether it is a frame of nothing but numbers and booleans, none of them missing, or no frame at all.
+
+    >>> import pyarrow as pa
+    >>> is_plain(pa.table({"a": [1, 2]}), "X"), is_plain(pa.table({"a": [1, None]}), "X")
+    (True, False)
+    """
+    frame = frame_or_same(X, name)
+    return not isinstance(frame, nw.DataFrame) or all(map(_is_plain_column, frame.iter_columns()))
+
+
+def _is_plain_column(column: Any) -> bool:
+    dtype = column.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return not (column.null_count() or (dtype.is_float() and column.is_nan().any()))
+    if dtype not in (nw.Object, nw.Unknown):
+        return False
+    values = column.to_numpy()
+    if values.dtype.kind == "O":
+        kinds = set(map(type, values.tolist()))
+        return all(issubclass(kind, NUMBERS) for kind in kinds) and not any(map(is_missing, values))
+    return values.dtype.kind in "biuf" and not np.isnan(values).any()
 
 
 def _from_frame(frame: nw.DataFrame[Any], name: str) -> Table:

@@ -56,9 +56,11 @@ LEARNERS: dict[str, type[KernelLogistic | KernelRidge | Logistic | Ridge]] = {
 }
 
 
-def default_learner(task: Task) -> Learner:
-    """The kernel learner that fits a task, to be tuned.
+def default_learner(task: Task, *, sparse: bool = False) -> Learner:
+    """The learner that fits a task, to be tuned: with a kernel, or linear if the rows are sparse.
 
     In regression it has an intercept, so that adding a constant to all labels changes nothing.
     """
+    if sparse:
+        return Logistic() if task == "classification" else Ridge(intercept=True)
     return KernelLogistic() if task == "classification" else KernelRidge(intercept=True)

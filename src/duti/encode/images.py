@@ -1,0 +1,47 @@
+"""Image files → small grayscale pixels."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from duti.arrays import Array, Labels
+from duti.errors import ProblemError
+
+SIDE = 16
+"""Images become SIDE × SIDE pixels."""
+
+
+def pixels(paths: Labels, folder: Path | None, place: str) -> Array:
+    """The pixels of image files, from 0 (black) to 1 (white), one image a row.
+
+    Paths are of files, whatever they look like: nothing is ever fetched from a network.
+    """
+    values = np.empty((len(paths), SIDE * SIDE))
+    for row, path in enumerate(paths):
+        if not path:
+            raise ProblemError(f"{place}, row {row} names no image; name a file, or drop the row.")
+        try:
+            values[row] = _gray(Path(path) if folder is None else folder / path).ravel()
+        # A hostile or damaged file can fail anywhere inside a decoder.
+        except Exception as error:
+            raise ProblemError(
+                f"{place}, row {row}: the image {path!r} cannot be read "
+                f"({' '.join(str(error).split())}); repair it, or drop the row."
+            ) from error
+    return values
+
+
+def _gray(path: Path) -> Array:
+    """One image as SIDE × SIDE shades of gray, whatever its shape."""
+    if not path.is_file():
+        raise FileNotFoundError("there is no such file")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        with Image.open(path) as image:
+            image.draft("L", (SIDE, SIDE))  # a JPEG need not be decoded in full
+            small = image.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX)
+    return np.asarray(small, dtype=np.float64) / 255
