@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import issparse
 
 from duti.arrays import Mask
 from duti.automatic import Automatic
+from duti.automatic.values import Value
+from duti.automatic.voices import Kind, Voice
+from duti.encode import Layout
 from duti.errors import LearnerError, ProblemError
 from duti.findings import Findings, collect, note_on_satisfied
-from duti.learners import Learner, default_learner
+from duti.journal import FORGETFUL, Memory
+from duti.learners import LEARNERS, Learner, default_learner
 from duti.objective import Objective
-from duti.path import Status, default_solver, follow, gammas, last_gamma
+from duti.path import Status, Step, default_solver, follow, gammas, last_gamma
 from duti.problem import Problem, Task
 from duti.progress import Progress, reporting
 from duti.randomness import Seed
 from duti.ranking import Tally
 from duti.resources import foresee, limited_threads
-from duti.solvers import Solver
+from duti.solvers import PreparedSolver, Solution, Solver
+from duti.solvers.bilevel import Point, Trusted
+from duti.solvers.prox_linear import ProxLinear
+from duti.solvers.remembered import Remembered
 from duti.tune import tune
 
 RECIPES = ("auto", "paper")
+STAGES = (Voice, Kind, Value, Solution, Point, Trusted, Step, Status, *LEARNERS.values())
+"""What the stages of either recipe are made of, for a journal."""
 
 
 class Detector(Protocol):
@@ -50,6 +60,8 @@ class Duti:
     random_state: Seed = None
     progress: Progress = None
     threads: int | None = None
+    memory: Memory = field(default=FORGETFUL, repr=False)
+    """Remembers the tuned learner and the prox-linear steps, if it is a journal."""
 
     def rank(self, problem: Problem) -> Findings:
         """Tune the learner, follow the path, rank the rows.
@@ -61,9 +73,11 @@ class Duti:
         with limited_threads(self.threads), reporting(self.progress) as report:
             foresee(problem, learner, report)
             y, k = problem.y, problem.k
-            learner = tune(learner, problem.X, y, k, self.random_state, report).best
+            learner = self.memory.recalled(
+                "tuned learner", lambda: tune(learner, problem.X, y, k, self.random_state, report).best
+            )
             objective = Objective(problem, learner, self.random_state)
-            solver = (self.solver or default_solver(problem)).prepare(objective)
+            solver = self._prepared(objective)
             start = solver.start()
             last = last_gamma(problem, start)
             tally = Tally(objective.relabelling, start)
@@ -78,6 +92,12 @@ class Duti:
         notes = note_on_satisfied(_satisfied(objective, noise=last / 2))
         return collect(problem, learner, tally, budget=budget, status=status, notes=notes)
 
+    def _prepared(self, objective: Objective) -> PreparedSolver:
+        solver = self.solver or default_solver(objective.problem)
+        if isinstance(solver, ProxLinear) and self.memory is not FORGETFUL:
+            return Remembered(solver, objective, self.memory)
+        return solver.prepare(objective)
+
 
 def debug(
     X: Any,
@@ -90,6 +110,7 @@ def debug(
     budget: int | None = None,
     verified: Mapping[Any, Any] | None = None,
     task: Task | None = None,
+    layout: Layout | None = None,
     recipe: str = "auto",
     systematic: float | None = None,
     random_state: Seed = None,
@@ -98,7 +119,9 @@ def debug(
 ) -> Findings:
     """Find the rows of a training set whose labels look wrong, and what they should be.
 
-    X, y: the training set (arrays, lists, pandas, polars or Arrow frames, sparse matrices).
+    X, y: the training set (arrays, lists, pandas, polars or Arrow frames, sparse matrices). A frame with
+    text, categories, dates or missing values is encoded; `layout` says what its columns are, where they do
+    not say so themselves, and the notes of the findings say what was done.
     X_trusted, y_trusted: items whose labels are known to be right. `confidence` c ≥ 0 weighs them:
     one number, or one each (100 if None). `verified={row: label}`: rows of X that were checked.
     `learner`: what is trained on the data; the kernel learner that fits the task, tuned by
@@ -131,10 +154,19 @@ def debug(
         confidence=confidence,
         verified=verified,
         task=learner.task if learner is not None else task,
+        layout=layout,
     )
+    learner = learner_for(problem, learner)
     options: dict[str, Any] = {"random_state": random_state, "progress": progress, "threads": threads}
     detector = detector_of(recipe, learner=learner, budget=budget, systematic=systematic, **options)
     return detector.rank(problem)
+
+
+def learner_for(problem: Problem, learner: Learner | None) -> Learner | None:
+    """The given learner; if none is given and X holds encoded text, which is sparse, the linear one."""
+    if learner is not None or problem.encoder is None or not issparse(problem.X):
+        return learner
+    return default_learner(problem.task, sparse=True)
 
 
 def detector_of(recipe: str, *, systematic: float | None = None, **options: Any) -> Detector:

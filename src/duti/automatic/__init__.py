@@ -1,11 +1,12 @@
 """The automatic recipe: many learners are debugged and weighed, none is tuned on labels that may be wrong.
 
 - candidates: which learners, with shared features
+- asking: all of them, one after the other, or the best of them if there are many rows
 - voices: what each of them says of every row, before and after it is debugged
 - confusion: what they say of the truth if classes are confused
 - leave_one_out: what they would say of rows and trusted items they had not seen
 - mixture: how far each is believed, and whether the bugs look systematic
-- hearing: all of the above, for few rows and for many
+- hearing: all of the above
 - judgement: probabilities, fixes, and the number of bugs
 - values: all of it for regression, where it is simpler
 - notes: what a reader of the findings should know
@@ -13,12 +14,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from duti.arrays import Array, Mask
-from duti.automatic.candidates import FINALISTS, approximated
+from duti.automatic.asking import Asking
+from duti.automatic.candidates import CHOSEN_ON, FINALISTS, approximated, number_of
 from duti.automatic.hearing import hear
 from duti.automatic.judgement import judge
 from duti.automatic.mixture import Mixture
@@ -27,13 +29,14 @@ from duti.automatic.values import Values, hear_values, verdict
 from duti.automatic.voices import Kind
 from duti.errors import ProblemError
 from duti.findings import Findings, note_on_satisfied, scored
+from duti.journal import FORGETFUL, Memory
 from duti.learners import Learner, default_learner
 from duti.opinions import Opinion
 from duti.path import Status
 from duti.problem import Problem
 from duti.progress import Progress, reporting
 from duti.randomness import Seed
-from duti.resources import foresee, limited_threads
+from duti.resources import Estimate, Speed, estimate, foresee, limited_threads
 
 CONFIDENCE = {"classification": 1.0, "regression": 10.0}
 """All trusted items together weigh as much as all rows, or ten times as much."""
@@ -54,7 +57,7 @@ class Automatic:
     >>> problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted)
     >>> found = Automatic(budget=13).rank(problem)
     >>> int(data.is_bug[found.flagged].sum()), found.systematic > 0.9
-    (10, True)
+    (11, True)
     """
 
     learner: Learner | None = None
@@ -63,6 +66,8 @@ class Automatic:
     random_state: Seed = None
     progress: Progress = None
     threads: int | None = None
+    memory: Memory = field(default=FORGETFUL, repr=False)
+    """Remembers every learner that was heard, if it is a journal."""
 
     def rank(self, problem: Problem) -> Findings:
         """Hear all learners, judge the rows."""
@@ -72,9 +77,10 @@ class Automatic:
         weighed = problem if problem.confidence_given else problem.trusting(CONFIDENCE[problem.task])
         with limited_threads(self.threads), reporting(self.progress) as report:
             foresee(problem, approximated(problem, learner), report, learners=FINALISTS)
+            asking = Asking((learner,), self.random_state, report, self.memory)
             if problem.task == "regression":
-                return self._of_values(weighed, hear_values(weighed, learner, self.random_state, report))
-            mixture = hear(weighed, learner, self.systematic, self.random_state, report)
+                return self._of_values(weighed, hear_values(weighed, asking))
+            mixture = hear(weighed, asking, self.systematic)
             judgement = judge(weighed, mixture)
         opinions = _opinions(mixture)
         best = max(mixture.voices, key=lambda voice: (voice.learner == opinions[0].learner, len(voice.path)))
@@ -100,6 +106,16 @@ class Automatic:
                 *note_on_far_rows(problem, opinions[0].learner, suspicious),
             ),
         )
+
+    def estimate(self, problem: Problem, speed: Speed) -> Estimate:
+        """What it will take: many learners of some rows, and few of all if these are more."""
+        learner = default_learner(problem.task) if self.learner is None else self.learner
+        some = problem.subset(np.arange(min(problem.n, CHOSEN_ON)))
+        chosen = estimate(some, approximated(some, learner), speed, number_of(learner))
+        if some.n == problem.n:
+            return chosen
+        heard = estimate(problem, approximated(problem, learner), speed, FINALISTS)
+        return Estimate(max(chosen.bytes, heard.bytes), chosen.seconds + heard.seconds)
 
     def _flagged(self, disputed: Mask, quality: Array) -> Mask:
         """Disputed labels; who says how many rows are going to be checked gets all that may well be wrong."""

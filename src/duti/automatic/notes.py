@@ -24,7 +24,7 @@ def note_on_kind(mixture: Mixture) -> tuple[str, ...]:
     return (
         f"The bugs look systematic (probability {mixture.systematic:.2f}): trusted items contradict a "
         "learner that fits the rows well, or rows fit too well for random bugs. If trusted items are known "
-        "to be unlike the rows, say systematic=0.",
+        "to be unlike the rows, set systematic to 0.",
     )
 
 
@@ -65,5 +65,5 @@ def note_on_far_rows(problem: Problem, learner: Learner, suspicious: Ints) -> tu
         return ()
     return (
         f"No trusted item is near {len(far)} of {len(suspicious)} suspicious rows: "
-        f"{listed(far.tolist())}. Check some of them first.",
+        f"{listed(problem.row_ids[far].tolist())}. Check some of them first.",
     )

@@ -8,31 +8,22 @@ far their label is from the weighted mean of E, in units of what is usual.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
 
 from duti.arrays import Array, Ints, Mask
-from duti.automatic.candidates import (
-    CHOSEN_ON,
-    FINALISTS,
-    Candidate,
-    candidates,
-    for_all_rows,
-    number_of,
-)
+from duti.automatic.asking import Asking
+from duti.automatic.candidates import CHOSEN_ON, Candidate
 from duti.learners import Learner
 from duti.objective import Objective
 from duti.opinions import BugCount
 from duti.path import INFLATED, Step, last_gamma, noise_level
 from duti.problem import Problem
-from duti.progress import Report
-from duti.randomness import Seed, generator
 from duti.solvers import Solution
 from duti.solvers.huber_newton import HuberNewton
-from duti.tune import sample_rows
 
 SHARPNESS = 0.5
 """T: how far an item that was left out counts as an observation."""
@@ -78,16 +69,14 @@ class Values:
         return np.asarray(sum(w * value.evidence for w, value in zip(self.weights, self.heard, strict=True)))
 
 
-def hear_values(problem: Problem, learner: Learner, random_state: Seed, report: Report) -> Values:
-    """All learners that fill in what is None in this one, and their weights."""
+def hear_values(problem: Problem, asking: Asking) -> Values:
+    """All learners, and their weights."""
     if problem.n <= CHOSEN_ON:
-        return _heard(problem, candidates(problem, learner, random_state), number_of(learner), report)
-    sample = problem.subset(sample_rows(problem.y, 0, generator(random_state), CHOSEN_ON))
-    chosen = _heard(sample, candidates(sample, learner, random_state), number_of(learner), report)
-    best = [chosen.heard[i].learner for i in np.argsort(-chosen.weights, kind="stable")[:FINALISTS]]
-    finalists = [for_all_rows(one, learner, sample.n / problem.n) for one in best]
-    asked = (candidate for one in finalists for candidate in candidates(problem, one, random_state))
-    return _heard(problem, asked, len(finalists), report)
+        return _heard(problem, asking)
+    sample = asking.sample(problem)
+    chosen = _heard(sample, asking)
+    best = [chosen.heard[i].learner for i in np.argsort(-chosen.weights, kind="stable")]
+    return _heard(problem, asking.finalists(best, sample.n / problem.n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,21 +116,12 @@ def wrong_with_probability(unusual: Array) -> tuple[Array, float]:
     return wrong, spread
 
 
-def _heard(problem: Problem, asked: Iterable[Candidate], number: int, report: Report) -> Values:
-    """One candidate after the other, so that only one has its features in memory."""
-    heard, complete = list[Value](), True
-    try:
-        for candidate in asked:
-            report("hearing learners", len(heard), number)
-            smallest = min((value.trusted_error for value in heard), default=np.inf)
-            heard.append(
-                _value(problem, candidate, hopeless=smallest * UNHEARD ** (-1 / (SHARPNESS * problem.m)))
-            )
-        report("hearing learners", number, number)
-    except KeyboardInterrupt:
-        if not heard:
-            raise
-        complete = False
+def _heard(problem: Problem, asking: Asking) -> Values:
+    def value(before: list[Value], candidate: Candidate) -> Value:
+        smallest = min((one.trusted_error for one in before), default=np.inf)
+        return _value(problem, candidate, hopeless=smallest * UNHEARD ** (-1 / (SHARPNESS * problem.m)))
+
+    heard, complete = asking.each(problem, value)
     logs = np.log([value.trusted_error for value in heard])
     weights = np.exp(-SHARPNESS * problem.m * (logs - logs.min()))
     return Values(tuple(heard), weights / weights.sum(), complete)

@@ -123,6 +123,8 @@ class PreparedProxLinear:
         """Descend from the previous δ until it is stationary."""
         assert isinstance(previous.warm, Point)
         at, gap, sweeps = previous.warm, np.inf, 0
+        if not self.W:  # another solver has made the start
+            self._redraw(at)
         values: list[float] = []
         for left in reversed(range(self.effort.steps + 1)):
             bids = self._bids(at, gamma)
