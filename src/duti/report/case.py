@@ -1,0 +1,66 @@
+"""All that a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from duti.arrays import Ints, Labels, Mask, Targets
+from duti.findings import Findings
+from duti.problem import Problem
+from duti.reasons import Reasons
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A debugging run: what went in, what came out, and why."""
+
+    problem: Problem
+    findings: Findings
+    reasons: Reasons
+    rows: pa.Table
+    """The training rows as read, the label column included."""
+    trusted: pa.Table
+    """The trusted rows as read; verified rows of the training set are not among them."""
+    label: str
+    """Name of the label column."""
+    groups: tuple[str, ...] = ()
+    """Columns by whose values flags are to be counted."""
+    text: str | None = None
+    image: str | None = None
+    image_folder: Path | None = None
+    """Where relative paths of images start."""
+    columns: tuple[tuple[str, str, str], ...] = ()
+    """Name, kind, and what was done to it, for every column."""
+    items: tuple[str, ...] = ()
+    """What the trusted items are called, verified rows last; they are counted from 0 if not said."""
+    settings: Mapping[str, str] | None = None
+    """What it takes to run it again."""
+    title: str = "training set"
+
+    @property
+    def automatic(self) -> bool:
+        """Whether many learners were weighed, so that qualities are probabilities."""
+        return bool(self.findings.opinions)
+
+    @cached_property
+    def fixed(self) -> Ints:
+        """Flagged rows whose suggested label is another one than the given."""
+        flagged, found = self.findings.flagged, self.findings
+        changed: Mask = np.asarray(found.suggested_labels[flagged] != found.given_labels[flagged])
+        return flagged[changed]
+
+    def codes(self, labels: Labels) -> Targets:
+        """Labels as the user writes them → codes of classes, or values of a regression."""
+        if self.problem.classes is None:
+            return np.asarray(labels, dtype=np.float64)
+        code = {label: code for code, label in enumerate(self.problem.classes.tolist())}
+        return np.array([code[label] for label in labels.tolist()], dtype=np.int64)

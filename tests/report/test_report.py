@@ -1,0 +1,278 @@
+"""What a report says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from PIL import Image
+
+import duti
+from duti.findings import scored
+from duti.opinions import BugCount
+from duti.report import Case, html
+from duti.report.bias import bias
+from duti.report.marks import Marks
+from duti.report.path_chart import path_chart
+from duti.report.projection import projection
+from duti.report.svg import Scale
+from duti.report.text import SPACE
+from duti.report.thumbnails import thumbnail
+from duti.report.trusted import item_names, trusted_table
+from duti.report.verdict import verdict
+from duti.report.view import view
+from tests.report import cases
+
+
+@pytest.fixture(scope="module")
+def students() -> Case:
+    return cases.harry_potter()
+
+
+@pytest.fixture(scope="module")
+def sine() -> Case:
+    return cases.sine()
+
+
+def flags_of(rows: pa.Table, flagged: list[int], **more: object) -> Case:
+    """A run that flagged some rows of a table."""
+    n = rows.num_rows
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 3)), np.where(np.arange(n) % 2, "a", "b")
+    problem = duti.Problem(X, y, X[:12], y[:12])
+    mask = np.isin(np.arange(n), flagged)
+    found = scored(
+        problem, mask.astype(np.float64), 1 - problem.y, mask, budget=n, learner=duti.Logistic(ridge=0.1)
+    )
+    rows = rows.append_column("label", pa.array(y))
+    return cases.case_of(problem, found, rows, rows.slice(0, 12), **more)
+
+
+class TestVerdict:
+    def test_says_how_many_rows_and_what_fixes_are_worth(self, students: Case) -> None:
+        said = verdict(students)
+        assert said.sentence.startswith("12 of 100 rows are worth checking, 9 of them more probably wrong")
+        assert said.sentence.endswith("12 fixes raise agreement with the trusted items from 1 to 2 of 2.")
+        assert said.more[0].startswith("The bugs look systematic (probability >99")
+        assert re.fullmatch(r"About \d+ labels are wrong in all \(\d+ to \d+\)\.", said.more[1])
+
+    def test_counts_many_trusted_items_in_per_cent(self) -> None:
+        case = flags_of(pa.table({"x": np.arange(40.0)}), [1, 2, 3])
+        sentence = verdict(case).sentence.replace(SPACE, " ")
+        assert re.match(r"3 of 40 rows look mislabelled; 3 fixes (raise|lower|leave) agreement", sentence)
+        assert sentence.count(" %") in (1, 2)
+
+    def test_tells_errors_of_a_regression(self, sine: Case) -> None:
+        assert re.search(
+            r"lower the mean error on the trusted items from 0\.\d+ to 0\.\d+\.$", verdict(sine).sentence
+        )
+
+    def test_of_nothing(self, students: Case) -> None:
+        found = replace(
+            students.findings,
+            flagged=np.array([], dtype=np.int64),
+            suggested_labels=students.findings.given_labels,
+        )
+        quiet = replace(students, findings=found, reasons=replace(students.reasons, rows=found.flagged))
+        assert verdict(quiet).sentence == "None of the 100 rows looks mislabelled."
+        assert "No row is flagged." in html(quiet)
+
+    def test_says_that_a_run_was_interrupted(self, students: Case) -> None:
+        found = replace(students.findings, status=duti.Status.INTERRUPTED)
+        page = html(replace(students, findings=found))
+        assert "The run was interrupted; as far as it got, 12 of 100 rows" in page
+
+    def test_says_that_the_number_cannot_be_told(self, students: Case) -> None:
+        unknown = replace(students.findings, expected_bugs=None, systematic=0.2)
+        said = " ".join(verdict(replace(students, findings=unknown)).more)
+        assert "cannot be told" in said
+        assert "look random rather than systematic" in said
+        assert "No more than 12 rows were to be flagged" in said
+
+    def test_is_silent_about_others_where_fewer_bugs_are_expected(self, students: Case) -> None:
+        few = replace(students.findings, expected_bugs=BugCount(9.0, 7.0, 12.0))
+        assert "others" not in " ".join(verdict(replace(students, findings=few)).more)
+
+
+class TestFlaggedRows:
+    def test_a_score_is_not_called_a_probability(self, students: Case) -> None:
+        plain = replace(students, findings=replace(students.findings, opinions=()))
+        assert "P(wrong)" in html(students)
+        assert "P(wrong)" not in html(plain)
+        assert "it is not a probability" in html(plain)
+
+    def test_many_rows_are_cut_and_counted(self) -> None:
+        case = flags_of(pa.table({"x": np.arange(600.0)}), list(range(0, 600, 2)))
+        page = html(case)
+        assert page.count("<tr data-row=") == 200
+        assert "The first 200 of 300 flagged rows; all are in findings.csv." in page
+
+    def test_columns_that_do_not_fit_open_on_demand(self) -> None:
+        case = flags_of(pa.table({f"column{j}": np.arange(40) for j in range(9)}), [1], groups=("column8",))
+        page = html(case)
+        assert "<summary>3 more</summary>" in page
+        assert page.index("<bdi>column8</bdi>") < page.index("<bdi>column0</bdi>")
+
+
+class TestTrustedItems:
+    def test_are_shown_before_and_after(self, students: Case) -> None:
+        table = trusted_table(students, Marks.of(students), item_names(students))
+        told = {item.name: (item.label, item.before.agrees, item.after.agrees) for item in table.items}
+        assert told == {"item 1": ("hired", False, True), "item 0": ("not hired", True, True)}
+
+    def test_verified_rows_are_called_by_their_names(self) -> None:
+        X, y = np.arange(8.0)[:, None], np.array(list("aaabbbbb"))
+        problem = duti.Problem(X, y, [[0.5]], ["a"], verified={3: "a", 6: "b"})
+        found = duti.Duti(duti.KernelLogistic(2.0, 0.01), budget=2).rank(problem)
+        rows = pa.table({"x": X[:, 0], "label": y})
+        case = cases.case_of(problem, found, rows, pa.table({"x": [0.5], "label": ["a"]}))
+        assert item_names(case) == ("item 0", "row 3", "row 6")
+        cells = {i.name: i.cells for i in trusted_table(case, Marks.of(case), item_names(case)).items}
+        assert cells["row 6"] == ("6",)
+        nothing_given = replace(problem_without_items(X, y), rows=rows)
+        assert item_names(nothing_given) == ("row 3", "row 6")
+        assert "row 6" in html(nothing_given)
+
+
+def problem_without_items(
+    X: np.ndarray[tuple[int, int], np.dtype[np.float64]], y: np.ndarray[tuple[int], np.dtype[np.str_]]
+) -> Case:
+    problem = duti.Problem(X, y, verified={3: "a", 6: "b"})
+    found = duti.Duti(duti.KernelLogistic(2.0, 0.01), budget=2).rank(problem)
+    rows = pa.table({"x": X[:, 0], "label": y})
+    return cases.case_of(problem, found, rows, rows.slice(0, 0))
+
+
+class TestBias:
+    def test_a_value_with_all_flags_stands_out(self) -> None:
+        town = np.array(["north", "south", "west", "east"])[np.arange(200) % 4]
+        rows = pa.table({"noise": np.sin(np.arange(200.0)), "town": town})
+        found = bias(flags_of(rows, list(range(0, 100, 4))))
+        assert "where town is north: 50" in found.sentence
+        assert found.columns[0].column == "town"
+        assert (found.columns[0].values[0].rows, found.columns[0].values[0].flagged) == (50, 25)
+        assert "noise" not in [column.column for column in found.columns]
+
+    def test_groups_come_first_and_always(self) -> None:
+        rows = pa.table({"a": np.arange(200) % 2, "b": np.arange(200) % 3})
+        found = bias(flags_of(rows, list(range(0, 100, 3)), groups=("a",)))
+        assert [column.column for column in found.columns][:2] == ["a", "b"]
+
+    def test_numbers_and_dates_are_binned_and_missing_values_counted(self) -> None:
+        day = [datetime(2020, 1, 1) + timedelta(days=i) for i in range(200)]
+        number = [None if i < 20 else float(i) for i in range(200)]
+        rows = pa.table({"day": day, "number": number, "empty": pa.nulls(200, pa.float64())})
+        found = {column.column: column for column in bias(flags_of(rows, list(range(30)))).columns}
+        assert found["day"].values[0].name == "2020-01-01 to 2020-02-09"
+        assert sum(value.rows for value in found["day"].values) == 200
+        assert (found["number"].values[-1].name, found["number"].values[-1].flagged) == ("missing", 20)
+        assert "empty" not in found
+
+    def test_ids_are_left_out_and_rare_values_pooled(self) -> None:
+        kinds = [str(i % 30) for i in range(300)]
+        rows = pa.table({"id": [f"id{i}" for i in range(300)], "kind": kinds})
+        found = {column.column: column for column in bias(flags_of(rows, list(range(0, 300, 30)))).columns}
+        assert set(found) <= {"kind", "label"}
+        assert found["kind"].values[0].name == "0"
+        assert found["kind"].values[-1].name == "22 other values"
+
+    def test_chance_is_called_chance(self) -> None:
+        rows = pa.table({"coin": (np.arange(400) // 2) % 2})
+        flagged = [0, 1, 2, 3, 100, 101, 102, 103]
+        assert bias(flags_of(rows, flagged)).sentence == "No column has values that stand out beyond chance."
+
+
+class TestPictures:
+    def test_axes_have_the_units_of_the_column(self, students: Case) -> None:
+        problem = students.problem
+        scaled = duti.Problem(
+            1000 * problem.X + 5, problem.given, 1000 * problem.X_trusted + 5, ["hired", "not hired"]
+        )
+        case = cases.case_of(scaled, students.findings, students.rows, students.trusted)
+        picture = view(case, Marks.of(case)).panels[0][1]
+        assert ">heritage</text>" in picture
+        assert ">0.5</text>" in picture
+
+    def test_many_rows_are_thinned_but_flagged_ones_drawn(self) -> None:
+        case = flags_of(pa.table({"x": np.arange(5000.0)}), list(range(300)))
+        picture = view(case, Marks.of(case)).panels[0][1]
+        assert picture.count('class="ring"') == 300
+        assert len(picture) < 400_000
+
+    def test_a_regression_of_many_features_says_where_values_should_go(self) -> None:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(60, 4))
+        y = X @ [1.0, 2.0, 0.0, 0.0]
+        y[:5] += 8
+        problem = duti.Problem(X, y, X[:8], X[:8] @ [1.0, 2.0, 0.0, 0.0])
+        found = duti.Duti(duti.Ridge(ridge=1e-2), budget=5).rank(problem)
+        rows = pa.table({"x": X[:, 0], "label": y})
+        case = cases.case_of(problem, found, rows, rows.slice(0, 8))
+        legend = [text for _, text in view(case, Marks.of(case)).legend]
+        assert "flagged: too high" in legend
+        assert html(case)
+
+    def test_one_feature_and_classes(self) -> None:
+        X, y = np.arange(8.0)[:, None], np.array(list("aaabbbbb"))
+        case = problem_without_items(X, y)
+        picture = view(case, Marks.of(case)).panels[0][1]
+        assert picture.count('class="curve') == 2
+        assert ">a</text>" in picture
+
+    def test_a_path_falls_to_the_right_and_ends_at_zero(self, students: Case) -> None:
+        learner = duti.KernelLogistic(0.5, 2e-3)
+        found = duti.Duti(learner, budget=100).rank(students.problem)
+        picture = str(path_chart(cases.case_of(students.problem, found, students.rows, students.trusted)))
+        words = re.findall(r'<text x="([\d.]+)" y="17\d"[^>]*>([^<]+)</text>', picture)
+        prices = [float(word) for _, word in words]
+        assert prices == sorted(prices, reverse=True)
+        assert [float(x) for x, _ in words] == sorted(float(x) for x, _ in words)
+
+    def test_no_path_is_said(self) -> None:
+        case = flags_of(pa.table({"x": np.arange(40.0)}), [1])
+        assert path_chart(case) is None
+        assert "without a path" in html(case)
+
+    def test_a_projection_of_sparse_rows_is_that_of_dense_rows(self) -> None:
+        from scipy.sparse import csr_array
+
+        X = np.random.default_rng(0).poisson(0.3, (80, 12)).astype(float)
+        dense, sparse = projection(X, X[:3]), projection(csr_array(X), csr_array(X[:3]))
+        signs = np.sign((dense[0] * sparse[0]).sum(axis=0))
+        np.testing.assert_allclose(dense[0], signs * sparse[0], atol=1e-8)
+        np.testing.assert_allclose(dense[1], dense[0][:3], atol=1e-8)
+        centred = X - X.mean(axis=0)
+        values = np.linalg.svd(centred, compute_uv=False) ** 2
+        assert dense[2] == pytest.approx(values[:2].sum() / values.sum())
+
+    def test_a_scale_of_equal_values_has_room(self) -> None:
+        assert Scale.of(np.array([3.0, 3.0]), 0, 100).at(3.0) == 50
+
+
+class TestThumbnails:
+    def test_are_small(self, tmp_path: Path) -> None:
+        Image.new("RGB", (1200, 900), "red").save(tmp_path / "a.jpg")
+        address = thumbnail("a.jpg", tmp_path)
+        assert address is not None
+        assert address.startswith("data:image/png;base64,")
+        assert len(address) < 2000
+
+    @pytest.mark.parametrize(
+        "content", [b"", b"<svg onload=alert(1)>", b"%!PS-Adobe-3.0 EPSF-3.0", b"GIF89a\xff\xff"]
+    )
+    def test_of_what_is_no_image_are_left_out(self, content: bytes, tmp_path: Path) -> None:
+        (tmp_path / "a.png").write_bytes(content)
+        assert thumbnail("a.png", tmp_path) is None
+
+    @pytest.mark.parametrize("cell", [None, 3, "", "\0", "https://example.org/a.png", "javascript:alert(1)"])
+    def test_of_other_cells_are_left_out(self, cell: object, tmp_path: Path) -> None:
+        assert thumbnail(cell, tmp_path) is None
+
+
+def test_the_same_run_gives_the_same_page(students: Case) -> None:
+    assert html(students) == html(students)
