@@ -21,8 +21,8 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)  ## debug the Harry Potter example: a table and a picture
-	$(BIN)/python -m duti.demo
+demo: $(READY)  ## debug the Harry Potter example: a table of suspects and a report
+	$(BIN)/duti demo
 
 test: lint types unit  ## everything that must pass
 

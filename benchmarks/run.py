@@ -22,7 +22,7 @@ from benchmarks.document import section, write
 from benchmarks.machine import environment, peak_memory
 from benchmarks.measurement import timed
 
-PARTS = ("classification", "scaling", "million", "regression", "peers", "robustness", "ranking")
+PARTS = ("classification", "scaling", "million", "regression", "peers", "robustness", "ranking", "tables")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,18 +1,27 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from duti import demo
+from duti.cli import main
 
 
-def test_the_demo_prints_flags_that_are_bugs_and_draws_a_picture(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["demo", "--out", str(tmp_path)])
-    demo.main()
-    printed = capsys.readouterr().out
-    assert "10 of 11 flags are real bugs" in printed
-    assert (tmp_path / "harry_potter.png").read_bytes().startswith(b"\x89PNG")
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    out = tmp_path_factory.mktemp("demo")
+    result = CliRunner().invoke(main, ["demo", "--out", str(out)], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout, out
+
+
+def test_the_demo_prints_flags_that_are_bugs(demo: tuple[str, Path]) -> None:
+    assert "11 of 12 flags are real bugs" in demo[0]
+    assert "Report:" in demo[0]
+
+
+def test_the_demo_leaves_a_report_a_picture_and_the_corrected_table(demo: tuple[str, Path]) -> None:
+    assert "students.csv" in (demo[1] / "report.html").read_text(encoding="utf-8")
+    assert (demo[1] / "harry_potter.png").read_bytes().startswith(b"\x89PNG")
+    assert (demo[1] / "corrected.csv").exists()

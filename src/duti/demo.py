@@ -1,4 +1,4 @@
-"""The Harry Potter example from start to finish: `python -m duti.demo`.
+"""The Harry Potter example from start to finish: `duti demo`.
 
 The Ministry of Magic hires by education, but has discriminated against low magical heritage. Two
 students, one hired and one not, are known to be judged fairly.
@@ -6,63 +6,53 @@ students, one hired and one not, are known to be judged fairly.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from duti.arrays import Array, Labels
+from duti.arrays import Array, Ints, Labels
 from duti.datasets import LabelledBugs, harry_potter
-from duti.detector import debug
-from duti.findings import Findings
+from duti.files import write_csv
 from duti.learners import KernelLogistic
-from duti.learners.model import train
-from duti.metrics import average_precision
+from duti.learners.model import train as trained
+from duti.progress import Progress
+from duti.runs.folder import Folder
+from duti.runs.run import Outcome, perform
+from duti.runs.settings import Settings
 
 LEARNER = KernelLogistic(bandwidth=0.5, ridge=2e-3)
 """The authors' learner, to show what is learnt from the labels before and after."""
 BUDGET = 12
-SHOWN = {-1: "not hired", 1: "hired"}
+LABEL, SHOWN = "decision", {-1: "not hired", 1: "hired"}
 INK, BLUE, RED, GREY = "#1a1a2e", "#2f6fb0", "#c8102e", "#9aa0a6"
 
 
-def main() -> None:
-    """Debug the example, print a table, draw a picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the students' data")
-    options = parser.parse_args()
-    data = harry_potter(np.random.default_rng(options.seed))
-    findings = debug(data.X, data.y, data.X_trusted, data.y_trusted, budget=BUDGET, progress=True)
-    _print(data, findings)
-    options.out.mkdir(parents=True, exist_ok=True)
-    picture = options.out / "harry_potter.png"
-    draw(data, findings).savefig(picture, dpi=130)
-    print(f"Picture: {picture}")
+def debugged_students(out: Path, seed: int, progress: Progress = None) -> tuple[Outcome, str]:
+    """Students as files, debugged like any other table; a picture; and what is known of the truth.
 
-
-def _print(data: LabelledBugs, findings: Findings) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=f"The {len(findings.flagged)} most suspicious of {len(data.y)} students")
-    for heading in ("rank", "student", "heritage", "education", "given", "suggested", "bug?"):
-        table.add_column(heading, justify="left" if heading in ("given", "suggested") else "right")
-    for rank, row in enumerate(findings.flagged, 1):
-        given, fix = SHOWN[data.y[row]], SHOWN[findings.suggested_labels[row]]
-        heritage, education = data.X[row]
-        bug = "yes" if data.is_bug[row] else "no"
-        table.add_row(str(rank), str(row), f"{heritage:.2f}", f"{education:.2f}", given, fix, bug)
-    console = Console()
-    console.print(table)
-    right = int(data.is_bug[findings.flagged].sum())
-    before, after = (_accuracy(data, labels) for labels in (data.y, findings.corrected_labels()))
-    console.print(
-        f"\n{right} of {len(findings.flagged)} flags are real bugs (there are {int(data.is_bug.sum())}); "
-        f"average precision of the ranking {average_precision(findings.ranking, data.is_bug):.2f}.\n"
-        f"Fair decisions by the learner: {before:.0%} with the given labels, {after:.0%} with the fixes.\n"
-        f"{findings.status}"
+    >>> import tempfile
+    >>> _, told = debugged_students(Path(tempfile.mkdtemp()), seed=0)
+    >>> told.splitlines()[0]
+    '11 of 12 flags are real bugs (there are 13).'
+    """
+    data = harry_potter(np.random.default_rng(seed))
+    train, trusted = out / "students.csv", out / "fairly_judged.csv"
+    out.mkdir(parents=True, exist_ok=True)
+    for file, X, y in ((train, data.X, data.y), (trusted, data.X_trusted, data.y_trusted)):
+        columns = dict(zip(data.columns, X.T, strict=True))
+        write_csv(pa.table(columns | {LABEL: [SHOWN[label] for label in y]}), file)
+    settings = Settings(train=train, trusted=trusted, label=LABEL, budget=BUDGET)
+    outcome = perform(Folder(out), settings, overwrite=True, progress=progress)
+    fixed = np.where(outcome.findings.corrected_labels() == SHOWN[1], 1, -1)
+    flagged = outcome.findings.flagged
+    draw(data, flagged, fixed).savefig(out / "harry_potter.png", dpi=130)
+    before, after = (_accuracy(data, labels) for labels in (data.y, fixed))
+    return outcome, (
+        f"{int(data.is_bug[flagged].sum())} of {len(flagged)} flags are real bugs "
+        f"(there are {int(data.is_bug.sum())}).\n"
+        f"Fair decisions by the learner: {before:.0%} with the given labels, {after:.0%} with the fixes."
     )
 
 
@@ -80,11 +70,11 @@ def _grid(size: int = 200) -> Array:
 
 def _score(data: LabelledBugs, labels: Labels, points: Array) -> Array:
     """Log-odds of being hired, by the learner trained on some labels."""
-    scores = train(LEARNER, data.X, (labels == 1).astype(int), k=2).scores(points)
+    scores = trained(LEARNER, data.X, (labels == 1).astype(int), k=2).scores(points)
     return np.asarray(scores[:, 1] - scores[:, 0])
 
 
-def draw(data: LabelledBugs, findings: Findings) -> Any:
+def draw(data: LabelledBugs, flagged: Ints, fixed: Labels) -> Any:
     """Left: what the learner makes of the given labels. Right: flags, fixes and the repaired learner."""
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
@@ -92,13 +82,10 @@ def draw(data: LabelledBugs, findings: Findings) -> Any:
     figure = Figure(figsize=(10, 5), layout="constrained")
     before, after = figure.subplots(1, 2, sharex=True, sharey=True)
     _panel(before, data, data.y, "Training set, two trusted items, and what is learnt")
-    _panel(after, data, findings.corrected_labels(), f"{len(findings.flagged)} flagged rows and the repair")
-    darkness = np.linspace(1.0, 0.3, len(findings.flagged))
-    ring = [(*to_rgb(INK), alpha) for alpha in darkness]
-    x, y = data.X[findings.flagged].T
+    _panel(after, data, fixed, f"{len(flagged)} flagged rows and the repair")
+    ring = [(*to_rgb(INK), alpha) for alpha in np.linspace(1.0, 0.3, len(flagged))]
     after.scatter(
-        x,
-        y,
+        *data.X[flagged].T,
         s=150,
         facecolors="none",
         edgecolors=ring,
@@ -124,7 +111,3 @@ def _panel(axes: Any, data: LabelledBugs, labels: Labels, title: str) -> None:
     )
     axes.set(title=title, xlabel="magical heritage", xlim=(-0.06, 1.06), ylim=(-0.06, 1.06), aspect="equal")
     axes.spines[["top", "right"]].set_visible(False)
-
-
-if __name__ == "__main__":
-    main()

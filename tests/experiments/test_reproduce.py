@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from duti import DutiError
-from duti.cli import NAMES, main
+from duti.cli import main
+from duti.cli.reproduce import NAMES
 from duti.datasets import LabelledBugs
 from duti.experiments.catalogue import BY_NAME, GROUPS, LIMITS
 from duti.experiments.drawings import CAPTIONS, figures

@@ -1,4 +1,4 @@
-"""The command line."""
+"""`duti reproduce`: the experiments of the paper."""
 
 from __future__ import annotations
 
@@ -6,35 +6,10 @@ from pathlib import Path
 
 import click
 
-from duti.errors import DutiError
-
-
-class _Refusal(click.ClickException):
-    """What is wrong with the input, in a line."""
-
-    exit_code = 2
-
-
-class _Commands(click.Group):
-    """Commands whose user errors are a line and no traceback."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        try:
-            return super().invoke(ctx)
-        except DutiError as error:
-            raise _Refusal(str(error)) from error
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="duti", prog_name="duti")
-def main() -> None:
-    """Find and fix wrong labels in a training set with the help of a few items you trust."""
-
-
 NAMES = ("harry-potter", "german", "adult", "digits", "sine", "limits", "all")
 
 
-@main.command()
+@click.command()
 @click.argument("name", type=click.Choice(NAMES))
 @click.option(
     "--runs", type=click.IntRange(min=1), help="Number of runs; as many as the paper has if left out."

@@ -1,0 +1,62 @@
+"""All commands under one name, and what happens when something is wrong."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from duti.cli.completion import completion
+from duti.cli.debug import debug
+from duti.cli.demo import demo
+from duti.cli.reproduce import reproduce
+from duti.cli.results import apply, export, import_answers, report
+from duti.errors import DutiError, ResourceError
+
+WRONG_INPUT, NO_MEMORY, NO_FILE, INTERRUPTED = 2, 3, 4, 130
+EXIT_CODES = """\b
+Exit codes: 0 done, 2 something about the input is wrong, 3 not enough memory,
+4 a file cannot be written, 130 interrupted (what was found so far is kept)."""
+
+
+class _Refusal(click.ClickException):
+    """What is wrong, in a line."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(" ".join(message.split("\n")))
+        self.code = code
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]
+        """What a script sees."""
+        return self.code
+
+
+class _Commands(click.Group):
+    """Commands whose user errors are a line and no traceback."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except DutiError as error:
+            code = NO_MEMORY if isinstance(error, ResourceError) else WRONG_INPUT
+            raise _Refusal(str(error), code) from error
+        except BrokenPipeError:  # whoever read the output has seen enough
+            sys.stderr.close()
+            ctx.exit(0)
+        except OSError as error:
+            name = f" ({error.filename})" if error.filename else ""
+            raise _Refusal(f"{error.strerror or error}{name}", NO_FILE) from error
+        except KeyboardInterrupt as error:
+            message = "interrupted before anything was found; --resume goes on where it was"
+            raise _Refusal(message, INTERRUPTED) from error
+
+
+@click.group(cls=_Commands, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="duti", prog_name="duti")
+def main() -> None:
+    """Find and fix wrong labels in a training set with the help of a few items you trust."""
+
+
+for command in (debug, demo, report, apply, export, import_answers, reproduce, completion):
+    main.add_command(command)

@@ -1,0 +1,127 @@
+"""What a person or a machine reads on the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from duti.report.verdict import verdict
+from duti.runs.folder import Folder
+from duti.runs.outputs import plain, why
+from duti.runs.run import Outcome, Preview
+
+SHOWN = 10
+"""Flagged rows that are printed."""
+WRITTEN = {"report": "report.html", "findings": "findings.csv", "record": "run.json"}
+
+
+def show(told: Mapping[str, Any], sentence: str, *, quiet: bool, as_json: bool) -> None:
+    """One JSON object, or a sentence, or nothing."""
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False, default=str))
+    elif not quiet:
+        Console(soft_wrap=True).print(escape(sentence), highlight=False)
+
+
+def show_outcome(outcome: Outcome, *, quiet: bool, as_json: bool) -> None:
+    """The verdict, the top rows with their fixes, and where everything is."""
+    if as_json:
+        print(json.dumps(_told(outcome), ensure_ascii=False, default=str))
+        return
+    if quiet:
+        return
+    console, found = Console(), verdict(outcome.case)
+    console.print(_table(outcome))
+    console.print(f"[bold]{escape(found.sentence)}[/]", highlight=False)
+    for sentence in found.more:
+        console.print(escape(sentence), highlight=False)
+    for note in (*outcome.inputs.notes, *outcome.findings.notes):
+        console.print(f"[dim]Note: {escape(note)}[/]", highlight=False)
+    files = ", ".join((outcome.corrected, "findings.csv", "findings.parquet", "run.json"))
+    console.print(
+        f"Report: {escape(str(outcome.folder.report_file))} (also there: {escape(files)})",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if outcome.interrupted:
+        console.print("Interrupted: this is what was found so far; --resume goes on.", highlight=False)
+
+
+def _table(outcome: Outcome) -> Table:
+    findings, inputs = outcome.findings, outcome.inputs
+    number = len(findings.flagged)
+    title = f"The {min(number, SHOWN)} most suspicious of {len(findings.ranking)} rows"
+    table = Table(title=title if number else None, show_header=bool(number))
+    doubt = "wrong?" if findings.opinions else "score"
+    for heading in ("rank", escape(inputs.settings.id or "row"), "given", "suggested", doubt, "because of"):
+        table.add_column(heading, justify="right" if heading in ("rank", "row", doubt) else "left")
+    said = why(inputs, outcome.reasons)
+    for rank, row in enumerate(findings.flagged[:SHOWN].tolist(), 1):
+        wrong = 1 - findings.label_quality[row]
+        cells = (
+            inputs.ids[inputs.labelled[row]],
+            _short(findings.given_labels[row]),
+            _short(findings.suggested_labels[row]),
+            f"{wrong:.0%}" if findings.opinions else f"{wrong:.2f}",
+            said.get(row, "–"),
+        )
+        table.add_row(str(rank), *(escape(str(cell)) for cell in cells))
+    return table
+
+
+def _short(label: Any) -> str:
+    return f"{label:.4g}" if isinstance(label, float) else str(label)
+
+
+def _told(outcome: Outcome) -> dict[str, Any]:
+    findings, inputs = outcome.findings, outcome.inputs
+    bugs, found = findings.expected_bugs, verdict(outcome.case)
+    said = why(inputs, outcome.reasons)
+    return {
+        "verdict": found.sentence,
+        "status": findings.status.name.lower(),
+        "rows": len(findings.ranking),
+        "flagged": len(findings.flagged),
+        "systematic": findings.systematic,
+        "expected_bugs": None if bugs is None else [bugs.low, bugs.expected, bugs.high],
+        "top": [
+            {
+                "row": plain(inputs.ids[inputs.labelled[row]]),
+                "given": plain(findings.given_labels[row]),
+                "suggested": plain(findings.suggested_labels[row]),
+                "label_quality": float(findings.label_quality[row]),
+                "why": said.get(row),
+            }
+            for row in findings.flagged[:SHOWN].tolist()
+        ],
+        "notes": [*inputs.notes, *findings.notes],
+        "folder": str(outcome.folder.path),
+        "report": str(outcome.folder.report_file),
+        "corrected": str(outcome.folder.path / outcome.corrected),
+    }
+
+
+def show_preview(preview: Preview, folder: Folder, *, as_json: bool) -> None:
+    """What a run would do."""
+    problem, told = preview.inputs.problem, preview.told(folder)
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False, default=str))
+        return
+    console = Console(soft_wrap=True)
+    console.print(
+        escape(
+            f"{problem.task}: {problem.n} rows, {problem.m} trusted items, {problem.X.shape[1]} features"
+            + (f", {problem.k} classes" if problem.k else "")
+        ),
+        highlight=False,
+    )
+    for column in told["columns"]:
+        console.print(escape(f"  {column['name']}: {column['kind']}; {column['treatment']}"), highlight=False)
+    for note in told["notes"]:
+        console.print(escape(f"Note: {note}"), highlight=False)
+    console.print(escape(f"It would take {preview.estimate}; written to {folder.path}."), highlight=False)

@@ -1,0 +1,274 @@
+"""The tables of a run → the problem to be debugged; whatever is wrong is named by file and line."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from duti.arrays import Ints, Labels
+from duti.encode import Layout, codes, natural, sorted_classes, vector
+from duti.errors import ProblemError
+from duti.files import Sheet, read
+from duti.problem import Problem, listed, task_of
+from duti.runs.settings import Settings
+
+MARKS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+"""How people write that a row is trusted, or not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The files of a run as read, and the problem they pose."""
+
+    settings: Settings
+    rows: Sheet
+    trusted: Sheet | None
+    labelled: Ints
+    """The rows that have a label: those of the problem."""
+    verified: Ints
+    """Those of them that are trusted themselves."""
+    answers: Mapping[int, Any]
+    """Labels that were verified since, by the place of their row in the file."""
+    problem: Problem
+    notes: tuple[str, ...]
+
+    @cached_property
+    def ids(self) -> Labels:
+        """What the rows of the file are called: by the id column, else they are counted from 1."""
+        return _ids(self.settings, self.rows)
+
+    def item(self, number: int) -> str:
+        """What a trusted item is called: "trusted line 3", or "row 7" for a row that is trusted itself."""
+        own = 0 if self.trusted is None else self.trusted.table.num_rows
+        if number < own:
+            assert self.trusted is not None
+            return self.trusted.place(number).replace(self.trusted.path.name, "trusted", 1)
+        return f"row {self.ids[self.verified[number - own]]}"
+
+
+def _ids(settings: Settings, rows: Sheet) -> Labels:
+    if settings.id is None:
+        return np.arange(1, rows.table.num_rows + 1)
+    return np.asarray(rows.table[settings.id].to_pylist(), dtype=object)
+
+
+def load(settings: Settings, answers: Mapping[int, Any] | None = None) -> Inputs:
+    """Read the files; `answers` are labels of rows, by their place in the file, that were verified since."""
+    rows = read(settings.train)
+    trusted = None if settings.trusted is None else read(settings.trusted)
+    _require_columns(settings, rows, trusted)
+    _require_unique_ids(settings, rows)
+    values = _plain(rows.table[settings.label])
+    labelled = np.flatnonzero(~np.asarray(values.is_null()))
+    if len(labelled) == 0:
+        raise ProblemError(
+            f"{rows.path.name}: no row has a label in column {settings.label!r}; fill some in."
+        )
+    labels = _Labels.of(settings, rows, values, labelled)
+    answers = answers or {}
+    verified = labels.marked(answers)
+    problem = _posed(settings, rows, trusted, labels, verified)
+    notes = [f"{sheet.path.name}: {note}" for sheet in (rows, trusted) if sheet for note in sheet.notes]
+    missing = rows.table.num_rows - len(labelled)
+    if missing:
+        places = listed([rows.place(int(row)) for row in np.flatnonzero(np.asarray(values.is_null()))[:5]])
+        notes.append(f"{missing} rows of {rows.path.name} have no label and are left as they are: {places}.")
+    return Inputs(
+        settings=settings,
+        rows=rows,
+        trusted=trusted,
+        labelled=labelled,
+        verified=np.fromiter(verified, dtype=np.int64),
+        answers=answers,
+        problem=problem,
+        notes=tuple(notes),
+    )
+
+
+def _posed(
+    settings: Settings, rows: Sheet, trusted: Sheet | None, labels: _Labels, verified: dict[int, Any]
+) -> Problem:
+    image_folder = None if settings.image is None else rows.path.parent
+    ids = _ids(settings, rows)
+    try:
+        problem = Problem(
+            _features(settings, rows).take(labels.labelled),
+            labels.given,
+            None if trusted is None else _features(settings, trusted),
+            None if trusted is None else labels.trusted(trusted),
+            confidence=_confidence(settings, trusted, len(verified)),
+            verified={ids[row]: label for row, label in verified.items()},
+            task=labels.task,
+            ids=ids[labels.labelled],
+            layout=Layout(
+                keep=settings.keep, text=settings.text, image=settings.image, image_folder=image_folder
+            ),
+        )
+    except ProblemError as error:
+        raise ProblemError(_in_terms_of_files(str(error), settings, rows, trusted)) from error
+    problem.notes = tuple(_in_terms_of_files(note, settings, rows, trusted) for note in problem.notes)
+    return problem
+
+
+def _in_terms_of_files(message: str, settings: Settings, rows: Sheet, trusted: Sheet | None) -> str:
+    """A problem names its arguments; to somebody with files these are files and columns."""
+    names = {"X": rows.path.name, "y": f"{rows.path.name} column {settings.label!r}"}
+    if trusted is not None:
+        names |= {
+            "X_trusted": trusted.path.name,
+            "y_trusted": f"{trusted.path.name} column {settings.label!r}",
+        }
+    return re.sub(
+        r"\b(X_trusted|y_trusted|X|y)\b(?=[ ,:])", lambda found: names.get(found[0], found[0]), message
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """The labels of the rows, and what they are compared with."""
+
+    settings: Settings
+    rows: Sheet
+    labelled: Ints
+    given: Labels
+    text: bool
+    """Whether labels are text: then those of trusted rows are read as text too."""
+    task: Any
+
+    @classmethod
+    def of(cls, settings: Settings, rows: Sheet, values: Any, labelled: Ints) -> _Labels:
+        given = vector(values.take(labelled), f"{rows.path.name} column {settings.label!r}")[0]
+        return cls(
+            settings, rows, labelled, given, pa.types.is_string(values.type), task_of(given, settings.task)
+        )
+
+    def trusted(self, sheet: Sheet) -> Labels:
+        """The labels of the trusted rows, all of them known."""
+        return self._known(sheet, sheet.table[self.settings.label], np.arange(sheet.table.num_rows))
+
+    def marked(self, answers: Mapping[int, Any]) -> dict[int, Any]:
+        """Labels of rows that are trusted themselves, by their place in the file."""
+        found = dict(zip(self.labelled.tolist(), self.given.tolist(), strict=True))
+        right: dict[int, Any] = {}
+        if self.settings.trusted_column is not None:
+            column = _plain(self.rows.table[self.settings.trusted_column])
+            marks = _marks(column, set(self.given.tolist()))
+            if marks is not None:
+                right = {row: found[row] for row in np.flatnonzero(marks).tolist() if row in found}
+            else:
+                some = np.flatnonzero(~np.asarray(column.is_null()))
+                right = dict(zip(some.tolist(), self._known(self.rows, column, some).tolist(), strict=True))
+        return {row: label for row, label in sorted((right | dict(answers)).items()) if row in found}
+
+    def _known(self, sheet: Sheet, column: Any, some: Ints) -> Labels:
+        values = _plain(column)
+        if self.text and not pa.types.is_string(values.type):
+            values = pc.cast(values, pa.string())
+        missing = some[np.asarray(values.is_null())[some]]
+        if len(missing):
+            raise ProblemError(
+                f"{sheet.place(int(missing[0]))}: a trusted row has no label in column "
+                f"{self.settings.label!r}; fill it in or remove the row."
+            )
+        labels = vector(values.take(some), f"{sheet.path.name} column {self.settings.label!r}")[0]
+        if self.task == "classification":
+            classes = sorted_classes(natural(self.given), sheet.path.name)
+            codes(labels, classes, lambda row: sheet.place(int(some[row])))
+        return labels
+
+
+def _features(settings: Settings, sheet: Sheet) -> Any:
+    """The columns that learners see, for rows that have them."""
+    apart = {settings.label, settings.id, settings.trusted_column, settings.confidence, *settings.drop}
+    return sheet.table.select([name for name in sheet.table.column_names if name not in apart])
+
+
+def _plain(column: Any) -> Any:
+    """A column as one array, categories as what they stand for."""
+    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(values, pa.ChunkedArray):  # several chunks that are too long for one
+        values = pa.concat_arrays(values.chunks)
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type):
+        values = pc.cast(values, pa.string())
+    return values
+
+
+def _marks(column: Any, labels: set[Any]) -> Labels | None:
+    """Which rows are marked, if the column holds marks (yes/no, true/false, 1/0); None if it holds labels.
+
+    Labels may look like marks; then a column with empty cells holds labels, and one without holds marks.
+    """
+    cells = column.to_pylist()
+    values = set(cells) - {None}
+    words = {value: str(value).strip().casefold() for value in values}
+    if not set(words.values()) <= set(MARKS) or (None in cells and values <= labels):
+        return None
+    return np.asarray([cell is not None and MARKS[words[cell]] for cell in cells])
+
+
+def _confidence(settings: Settings, trusted: Sheet | None, verified: int) -> Any:
+    if settings.confidence is None:
+        return None
+    if trusted is not None and settings.confidence in trusted.table.column_names:
+        values = _plain(trusted.table[settings.confidence])
+        if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)) or values.null_count:
+            raise ProblemError(
+                f"{trusted.path.name} column {settings.confidence!r} holds {values.type} with "
+                f"{values.null_count} missing; give every row a number from 0 on."
+            )
+        # Rows that are trusted themselves count as much as the surest item.
+        return np.concatenate([np.asarray(values, dtype=float), np.full(verified, np.max(values))])
+    try:
+        return float(settings.confidence)
+    except ValueError:
+        known = "a number" if trusted is None else f"a number, or a column of {trusted.path.name}"
+        raise ProblemError(f"--confidence is {settings.confidence!r}; give {known}.") from None
+
+
+def _require_columns(settings: Settings, rows: Sheet, trusted: Sheet | None) -> None:
+    wanted = [("--label", settings.label), ("--id", settings.id), ("--image", settings.image)]
+    wanted += [("--trusted-column", settings.trusted_column)]
+    for option, names in (("--drop", settings.drop), ("--keep", settings.keep), ("--text", settings.text)):
+        wanted += [(option, name) for name in names]
+    wanted += [("--group", name) for name in settings.groups]
+    for option, name in wanted:
+        if name is not None:
+            _require(name, rows.table.column_names, rows, option)
+    if trusted is not None:
+        _require(settings.label, trusted.table.column_names, trusted, "--label")
+
+
+def _require(name: str, known: Iterable[str], sheet: Sheet, option: str) -> None:
+    names = list(known)
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
+        raise ProblemError(
+            f"{sheet.path.name} has no column {name!r} ({option}); it has {listed(names)}. "
+            f"Did you mean {near[0]!r}?"
+        )
+
+
+def _require_unique_ids(settings: Settings, rows: Sheet) -> None:
+    if settings.id is None:
+        return
+    column = _plain(rows.table[settings.id])
+    if column.null_count or len(pc.unique(column)) < len(column):
+        seen: dict[Any, int] = {}
+        for row, value in enumerate(column.to_pylist()):
+            if value is None or value in seen:
+                what = "is missing" if value is None else f"{value!r} stands at {rows.place(seen[value])} too"
+                raise ProblemError(
+                    f"{rows.place(row)}: the id {what} (--id {settings.id}); "
+                    "every row needs an id of its own."
+                )
+            seen[value] = row

@@ -1,0 +1,106 @@
+"""What a run leaves behind: findings, the corrected table, a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from duti.arrays import Ints
+from duti.files import write_csv, write_parquet, write_relabelled, write_text
+from duti.findings import Findings
+from duti.problem import listed
+from duti.reasons import Reasons
+from duti.runs.folder import Folder
+from duti.runs.inputs import Inputs
+
+PULLING, WEAK = 3, 0.1
+"""At most so many trusted items are named for a flagged row, none that pull so much less than the first."""
+
+
+def write_findings(folder: Folder, inputs: Inputs, findings: Findings, reasons: Reasons) -> None:
+    """findings.duti, findings.parquet and findings.csv; and the corrected table."""
+    table = findings_table(inputs, findings, reasons)
+    findings.save(folder.findings_file)
+    write_parquet(table, folder.path / "findings.parquet")
+    write_csv(table, folder.path / "findings.csv")
+    write_corrected(folder, inputs, fixes(inputs, findings))
+
+
+def fixes(inputs: Inputs, findings: Findings, top: int | None = None) -> dict[int, Any]:
+    """New labels by the place of their row in the file: the first fixes, and verified labels that differ."""
+    labels = findings.corrected_labels(top)
+    changed = np.flatnonzero(labels != findings.given_labels)
+    return {int(inputs.labelled[row]): plain(labels[row]) for row in changed}
+
+
+def plain(value: Any) -> Any:
+    """A label as Python writes it.
+
+    >>> plain(np.int64(3)), plain("a")
+    (3, 'a')
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def corrected_file(folder: Folder, inputs: Inputs) -> Path:
+    """The training rows with fixes, in the format that they came in."""
+    return folder.path / (f"corrected.{inputs.rows.suffix}" if inputs.rows.suffix else "corrected")
+
+
+def write_corrected(folder: Folder, inputs: Inputs, labels: dict[int, Any], out: Path | None = None) -> Path:
+    """The training rows with other labels in some cells and nothing else changed; the file it is in."""
+    written = out or corrected_file(folder, inputs)
+    write_relabelled(inputs.rows, inputs.settings.label, labels, written)
+    return written
+
+
+def write_report(folder: Folder, page: str) -> None:
+    """report.html."""
+    write_text(page, folder.report_file)
+
+
+def findings_table(inputs: Inputs, findings: Findings, reasons: Reasons) -> Any:
+    """Every row of the input, most suspicious first; those without a label last and without a rank."""
+    n, labelled = inputs.rows.table.num_rows, inputs.labelled
+    unlabelled = np.setdiff1d(np.arange(n), labelled)
+    order = np.concatenate([labelled[findings.ranking], unlabelled])
+    blank, ranking = len(unlabelled), findings.ranking
+    flagged = np.isin(ranking, findings.flagged)
+    said = why(inputs, reasons)
+    suggested = findings.suggested_labels[ranking].tolist()
+    columns = {
+        inputs.settings.id or "row": inputs.rows.table[inputs.settings.id].take(order)
+        if inputs.settings.id
+        else pa.array(order + 1),
+        "rank": _padded(np.arange(1, len(labelled) + 1).tolist(), blank),
+        "flagged": _padded(flagged.tolist(), blank),
+        "given_label": _padded(findings.given_labels[ranking].tolist(), blank),
+        "suggested_label": _padded(suggested, blank),
+        "label_quality": _padded(findings.label_quality[ranking].tolist(), blank),
+        "verified": _padded(findings.verified[ranking].tolist(), blank),
+        "why": pa.array([said.get(int(row)) for row in ranking] + [None] * blank, pa.string()),
+    }
+    return pa.table(columns)
+
+
+def why(inputs: Inputs, reasons: Reasons) -> dict[int, str]:
+    """For each flagged row the trusted items that ask most for the change, in a few words."""
+    told = {}
+    for row, pulls in zip(reasons.rows.tolist(), reasons.pulls, strict=True):
+        items = pulling(pulls)
+        if len(items):
+            told[row] = listed([f"{inputs.item(int(item))} ({pulls[item]:+.2g})" for item in items])
+    return told
+
+
+def pulling(pulls: Any) -> Ints:
+    """The items that pull hardest towards the fix."""
+    items = np.argsort(-pulls, kind="stable")[:PULLING]
+    return np.asarray(items[pulls[items] > WEAK * max(pulls.max(), 0.0)])
+
+
+def _padded(values: list[Any], blank: int) -> Any:
+    return pa.array(values + [None] * blank)

@@ -1,0 +1,195 @@
+"""A run from files to files, in stages that survive a crash."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from duti.automatic import Automatic
+from duti.detector import detector_of, learner_for
+from duti.findings import Findings
+from duti.learners import default_learner
+from duti.path import Status
+from duti.progress import Progress
+from duti.reasons import Reasons, reasons
+from duti.report import Case, html
+from duti.resources import Estimate, estimate, measured_speed
+from duti.runs.folder import FINISHED, INTERRUPTED, RUNNING, Folder
+from duti.runs.inputs import Inputs
+from duti.runs.inputs import load as load_inputs
+from duti.runs.outputs import corrected_file, why, write_findings, write_report
+from duti.runs.settings import Settings
+
+
+@dataclass
+class Clock:
+    """How long each part took."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timing(self, part: str) -> Iterator[None]:
+        """Of this part, the seconds."""
+        began = time.perf_counter()
+        yield
+        self.seconds[part] = round(self.seconds.get(part, 0.0) + time.perf_counter() - began, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of a run."""
+
+    folder: Folder
+    inputs: Inputs
+    findings: Findings
+    reasons: Reasons
+    case: Case
+
+    @property
+    def corrected(self) -> str:
+        """The name of the corrected table."""
+        return corrected_file(self.folder, self.inputs).name
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether there is more to be done."""
+        return self.findings.status is Status.INTERRUPTED
+
+
+def perform(
+    folder: Folder,
+    settings: Settings,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    answers: dict[int, Any] | None = None,
+) -> Outcome:
+    """Read, debug, explain, write. Killed at any time, it goes on with `resume` after its last stage."""
+    clock = Clock()
+    folder.begin(settings, resume=resume, overwrite=overwrite)
+    with clock.timing("reading and encoding"):
+        inputs = folder.inputs if resume and folder.state else load_inputs(settings, answers)
+    if not (resume and folder.state == FINISHED):
+        folder.write_record(inputs, RUNNING)
+    with clock.timing("debugging"):
+        findings = debugged(folder, inputs, progress)
+    with clock.timing("explaining"):
+        said = reasons(inputs.problem, findings, settings.seed)
+    with clock.timing("writing"):
+        write_findings(folder, inputs, findings, said)
+    case = case_of(inputs, findings, said)
+    with clock.timing("report"):
+        write_report(folder, html(case))
+    outcome = Outcome(folder, inputs, findings, said, case)
+    told = {"seconds": clock.seconds, "flagged": len(findings.flagged), "status": str(findings.status)}
+    folder.write_record(inputs, INTERRUPTED if outcome.interrupted else FINISHED, told)
+    if not outcome.interrupted:
+        folder.tidy()
+    return outcome
+
+
+def debugged(folder: Folder, inputs: Inputs, progress: Progress) -> Findings:
+    """The findings, by stages that are kept in the folder."""
+    settings, problem = inputs.settings, inputs.problem
+    detector = detector_of(
+        settings.recipe,
+        systematic=settings.systematic,
+        learner=learner_for(problem, None),
+        budget=settings.budget,
+        random_state=settings.seed,
+        progress=progress,
+        memory=folder.journal,
+    )
+    return detector.rank(problem)
+
+
+def reported(folder: Folder) -> Outcome:
+    """A finished run once more: its report is written anew."""
+    inputs, findings = folder.inputs, folder.findings
+    said = reasons(inputs.problem, findings, inputs.settings.seed)
+    case = case_of(inputs, findings, said)
+    write_report(folder, html(case))
+    return Outcome(folder, inputs, findings, said, case)
+
+
+def reasons_of(folder: Folder) -> dict[int, str]:
+    """Why the rows of a finished run are flagged, in a few words each."""
+    inputs = folder.inputs
+    return why(inputs, reasons(inputs.problem, folder.findings, inputs.settings.seed))
+
+
+@dataclass(frozen=True, eq=False)
+class Preview:
+    """What a run would do."""
+
+    inputs: Inputs
+    estimate: Estimate
+
+    def told(self, folder: Folder) -> dict[str, Any]:
+        """As plain values."""
+        problem, encoder = self.inputs.problem, self.inputs.problem.encoder
+        return {
+            "task": problem.task,
+            "rows": problem.n,
+            "trusted": problem.m,
+            "features": problem.X.shape[1],
+            "classes": problem.k or None,
+            "columns": [asdict(column) for column in encoder.columns] if encoder else [],
+            "notes": [*self.inputs.notes, *problem.notes],
+            "seconds": self.estimate.seconds,
+            "bytes": self.estimate.bytes,
+            "folder": str(folder.path),
+        }
+
+
+def preview(settings: Settings) -> Preview:
+    """Read and encode, and estimate the rest."""
+    inputs = load_inputs(settings)
+    problem = inputs.problem
+    learner = learner_for(problem, None) or default_learner(problem.task)
+    if settings.recipe == "auto":
+        return Preview(inputs, Automatic(learner).estimate(problem, measured_speed()))
+    return Preview(inputs, estimate(problem, learner, measured_speed()))
+
+
+def case_of(inputs: Inputs, findings: Findings, said: Reasons) -> Case:
+    """What the report tells."""
+    settings, encoder = inputs.settings, inputs.problem.encoder
+    rows, columns = inputs.rows.table.take(inputs.labelled), () if encoder is None else encoder.columns
+    return Case(
+        problem=inputs.problem,
+        findings=findings,
+        reasons=said,
+        rows=rows,
+        trusted=rows.slice(0, 0) if inputs.trusted is None else inputs.trusted.table,
+        label=settings.label,
+        groups=settings.groups,
+        text=next((column.name for column in columns if column.kind == "text"), None),
+        image=settings.image,
+        image_folder=inputs.rows.path.parent,
+        columns=tuple((column.name, column.kind, column.treatment) for column in columns),
+        items=tuple(inputs.item(number) for number in range(inputs.problem.m)),
+        settings=_shown(inputs),
+        title=inputs.rows.path.name,
+    )
+
+
+def _shown(inputs: Inputs) -> dict[str, str]:
+    """Settings for the end of the report, with names of files but no folders."""
+    import duti
+
+    asked = {
+        name.replace("_", " "): ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        for name, value in inputs.settings.to_json().items()
+        if value not in (None, (), []) and name not in ("train", "trusted")
+    }
+    files = {
+        f"checksum of {sheet.path.name}": sheet.checksum
+        for sheet in (inputs.rows, inputs.trusted)
+        if sheet is not None
+    }
+    return asked | files | {"duti": duti.__version__}

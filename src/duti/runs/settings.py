@@ -1,0 +1,64 @@
+"""What somebody asked for: files, columns, options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+from duti.errors import ProblemError
+from duti.problem import Task
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One debugging run of a table, as asked for.
+
+    >>> Settings(train=Path("rows.csv"), trusted=Path("trusted.csv"), label="y").budget is None
+    True
+    """
+
+    train: Path
+    label: str
+    trusted: Path | None = None
+    trusted_column: str | None = None
+    """A column of the training rows that marks those whose label is right, or holds the right label."""
+    budget: int | None = None
+    confidence: str | None = None
+    """A number, or the name of a column of the trusted rows."""
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    image: str | None = None
+    groups: tuple[str, ...] = ()
+    id: str | None = None
+    task: Task | None = None
+    recipe: str = "auto"
+    systematic: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.trusted is None and self.trusted_column is None:
+            raise ProblemError(
+                f"nothing is trusted: give a file of trusted rows after {self.train.name}, "
+                "or --trusted-column for a column that marks them."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values, for run.json."""
+        found = asdict(self)
+        paths = {name: str(found[name].resolve()) for name in ("train", "trusted") if found[name]}
+        return found | paths
+
+    @classmethod
+    def of_json(cls, plain: Mapping[str, Any]) -> Self:
+        """From what `to_json` made."""
+        known = {field.name for field in fields(cls)}
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in plain.items()
+            if name in known
+        }
+        paths = {name: Path(values[name]) for name in ("train", "trusted") if values.get(name)}
+        return cls(**(values | paths))

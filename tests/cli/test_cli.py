@@ -1,0 +1,315 @@
+"""Commands, as somebody types them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+import duti
+from duti.cli import main
+from duti.runs.folder import Folder
+from tests.runs.tables import written
+
+
+def typed(*words: object) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
+
+
+def told(*words: object) -> Any:
+    result = typed(*words, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("tables")
+    return written(folder)
+
+
+@pytest.fixture(scope="module")
+def run(files: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run."""
+    out = tmp_path_factory.mktemp("runs") / "run"
+    result = typed(
+        "debug",
+        *files[:2],
+        "--label",
+        "granted",
+        "--id",
+        "name",
+        "--group",
+        "city",
+        "--budget",
+        20,
+        "--out",
+        out,
+    )
+    assert result.exit_code == 0, result.output
+    return out
+
+
+@pytest.fixture
+def copied(run: Path, tmp_path: Path) -> Path:
+    """A finished run that may be changed."""
+    return shutil.copytree(run, tmp_path / "run")
+
+
+def test_everything_that_was_promised_is_written(run: Path, files: Any) -> None:
+    names = {"findings.parquet", "findings.csv", "findings.duti", "corrected.csv", "report.html", "run.json"}
+    assert {file.name for file in run.iterdir()} == names
+    table = pq.read_table(run / "findings.parquet")
+    assert sorted(table["name"].to_pylist()) == [f"p0-{i:03d}" for i in range(150)]
+    assert table["rank"].to_pylist() == list(range(1, 151))
+    with (run / "findings.csv").open(encoding="utf-8") as lines:
+        cells = list(csv.DictReader(lines))
+    assert [row["name"] for row in cells] == table["name"].to_pylist()
+    is_bug = dict(zip((f"p0-{i:03d}" for i in range(150)), files[2], strict=True))
+    flagged = [row for row in cells if row["flagged"] == "true"]
+    assert 0 < len(flagged) <= 20
+    assert sum(is_bug[row["name"]] for row in flagged) > 0.7 * len(flagged)
+    assert all("trusted line" in row["why"] for row in flagged[:3])
+
+
+def test_the_corrected_table_differs_in_the_fixed_labels_only(run: Path, files: Any) -> None:
+    before, after = files[0].read_bytes().split(b"\n"), (run / "corrected.csv").read_bytes().split(b"\n")
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert len(changed) == sum(pq.read_table(run / "findings.parquet")["flagged"].to_pylist())
+    for old, new in changed:
+        assert old.rsplit(b",", 1)[0] == new.rsplit(b",", 1)[0]
+
+
+def test_the_terminal_shows_the_verdict_and_the_top_rows(files: Any, tmp_path: Path) -> None:
+    result = typed("debug", *files[:2], "--label", "granted", "--out", tmp_path / "out")
+    assert "of 150 rows" in result.stdout
+    assert "most suspicious" in result.stdout
+    assert "report.html" in result.stdout
+    quiet = typed(
+        "debug", *files[:2], "--label", "granted", "--out", tmp_path / "out", "--overwrite", "--quiet"
+    )
+    assert (quiet.stdout, quiet.exit_code) == ("", 0)
+
+
+def test_machines_read_json(run: Path) -> None:
+    found = told("report", run)
+    assert found["rows"] == 150
+    assert found["flagged"] == len(Folder(run).findings.flagged)
+    assert {"row", "given", "suggested", "label_quality", "why"} == found["top"][0].keys()
+    assert Path(found["report"]).exists()
+
+
+def test_a_dry_run_writes_nothing(files: Any, tmp_path: Path) -> None:
+    plan = told("debug", *files[:2], "--label", "granted", "--dry-run", "--out", tmp_path / "out")
+    assert (plan["rows"], plan["trusted"], plan["classes"]) == (150, 30, 2)
+    assert plan["seconds"] > 0
+    assert plan["bytes"] > 0
+    assert not (tmp_path / "out").exists()
+    shown = typed("debug", *files[:2], "--label", "granted", "--dry-run", "--out", tmp_path / "out").stdout
+    assert "age: number" in shown
+    assert "It would take about" in shown
+
+
+def test_a_finished_run_is_not_replaced_without_being_asked(run: Path, files: Any) -> None:
+    result = typed("debug", *files[:2], "--label", "granted", "--out", run)
+    assert result.exit_code == 2
+    assert "already holds a run that is finished" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_resuming_with_other_options_is_refused(run: Path, files: Any) -> None:
+    result = typed("debug", *files[:2], "--label", "granted", "--out", run, "--resume", "--budget", 3)
+    assert result.exit_code == 2
+    assert "budget" in result.stderr
+
+
+def test_fixes_are_applied_from_the_top(copied: Path, files: Any, tmp_path: Path) -> None:
+    assert told("apply", copied, "--top", 2)["changed"] == 2
+    out = tmp_path / "mine.csv"
+    assert told("apply", copied, "--top", 0, "--out", out)["changed"] == 0
+    assert out.read_bytes() == files[0].read_bytes()
+    assert typed("apply", copied).exit_code == 2
+    assert typed("apply", copied, "--top", 1, "--accepted").exit_code == 2
+    too_many = typed("apply", copied, "--top", 9999)
+    assert too_many.exit_code == 2
+    assert "rows are flagged" in too_many.stderr
+
+
+def test_the_input_is_never_overwritten(copied: Path, files: Any) -> None:
+    before = files[0].read_bytes()
+    result = typed("apply", copied, "--top", 1, "--out", files[0])
+    assert result.exit_code == 2
+    assert files[0].read_bytes() == before
+
+
+@pytest.mark.parametrize("to", ["csv", "jsonl", "label-studio"])
+def test_answers_come_back_in_any_format(to: str, copied: Path) -> None:
+    file = Path(told("export", copied, "--to", to)["files"][0])
+    names = answer(file, ["yes", "no", "yes"])
+    found = told("import", copied, file)
+    assert found == {"answers": 3, "in_all": 3}
+    applied = told("apply", copied, "--accepted")
+    given = dict(
+        zip(
+            *pq.read_table(copied / "findings.parquet").select(["name", "given_label"]).to_pydict().values(),
+            strict=True,
+        )
+    )
+    assert applied["changed"] == sum(given[name] != label for name, label in names.items())
+
+
+def answer(file: Path, labels: list[str]) -> dict[str, str]:
+    """Fill in the first answers, as a person or Label Studio would."""
+    if file.suffix == ".csv":
+        with file.open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        for row, label in zip(rows, labels, strict=False):
+            row["duti_answer"] = label
+        with file.open("w", encoding="utf-8", newline="") as lines:
+            writer = csv.DictWriter(lines, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        return {row["duti_row"]: row["duti_answer"] for row in rows[: len(labels)]}
+    if file.suffix == ".jsonl":
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        for row, label in zip(rows, labels, strict=False):
+            row["duti_answer"] = label
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return {row["duti_row"]: row["duti_answer"] for row in rows[: len(labels)]}
+    tasks = json.loads(file.read_text(encoding="utf-8"))
+    for task, label in zip(tasks, labels, strict=False):
+        task["annotations"] = [{"result": [{"type": "choices", "value": {"choices": [label]}}]}]
+    for task in tasks[len(labels) :]:
+        task["annotations"] = []
+    file.write_text(json.dumps(tasks), encoding="utf-8")
+    return {task["data"]["duti_row"]: label for task, label in zip(tasks, labels, strict=False)}
+
+
+def test_answers_are_verified_rows_of_the_next_run(copied: Path) -> None:
+    file = Path(told("export", copied, "--to", "csv")["files"][0])
+    names = answer(file, ["no", "no"])
+    told("import", copied, file, "--rerun")
+    table = pq.read_table(copied / "findings.parquet").to_pylist()
+    verified = {row["name"] for row in table if row["verified"]}
+    assert verified == set(names)
+    assert not any(row["flagged"] for row in table if row["verified"])
+    again = told("report", copied)
+    assert again["flagged"] == sum(row["flagged"] for row in table)
+
+
+@pytest.mark.parametrize(
+    "cells, complaint",
+    [
+        (
+            "duti_row,duti_answer\np0-001,maybe\n",
+            "answers.csv line 2: the answer 'maybe' is not among the labels no, yes",
+        ),
+        ("duti_row,duti_answer\nnobody,yes\n", "there is no row 'nobody'"),
+        ("duti_row,duti_answer\np0-001,yes\np0-001,no\n", "has two answers"),
+        ("duti_row,duti_answer\np0-001,\n", "has no answers"),
+        ("row,answer\np0-001,yes\n", "has no column 'duti_row'"),
+    ],
+)
+def test_wrong_answers_are_named(cells: str, complaint: str, copied: Path, tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_text(cells, encoding="utf-8")
+    result = typed("import", copied, file)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert not (copied / "answers.json").exists()
+
+
+def test_wrong_json_answers_are_named(copied: Path, tmp_path: Path) -> None:
+    for text in ("{", "{}", "[1]", '[{"data": {}}]'):
+        file = tmp_path / "answers.json"
+        file.write_text(text, encoding="utf-8")
+        result = typed("import", copied, file)
+        assert result.exit_code == 2
+        assert "answers.json" in result.stderr
+
+
+def test_a_changed_input_is_noticed(files: Any, tmp_path: Path) -> None:
+    train = tmp_path / "rows.csv"
+    train.write_bytes(files[0].read_bytes())
+    told("debug", train, files[1], "--label", "granted", "--out", tmp_path / "out")
+    train.write_bytes(train.read_bytes().replace(b"Rome", b"Roma"))
+    result = typed("report", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "has changed since" in result.stderr
+
+
+def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
+    for command in (
+        ["report"],
+        ["export", "--to", "csv"],
+        ["apply", "--top", 1],
+        ["import", tmp_path / "a.csv"],
+    ):
+        result = typed(command[0], tmp_path, *command[1:])
+        assert result.exit_code == 2, command
+        assert "holds no run" in result.stderr
+
+
+def test_help_is_quick_and_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom duti.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "heavy = {'sklearn', 'scipy', 'pyarrow', 'pandas', 'matplotlib', 'rich', 'jinja2', 'numpy'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stderr.strip() == "[]"
+    assert "debug" in out.stdout
+
+
+def test_the_version_is_told() -> None:
+    assert duti.__version__ in typed("--version").stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_complete(shell: str) -> None:
+    assert "_DUTI_COMPLETE" in typed("completion", shell).stdout
+
+
+def test_every_command_and_option_is_documented() -> None:
+    for name, command in main.commands.items():
+        assert command.get_short_help_str(), name
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert option.help, (name, option.name)
+
+
+def test_labels_that_look_like_formulas_survive_the_round_trip(tmp_path: Path) -> None:
+    import numpy as np
+    import pyarrow.csv as pa_csv
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    labels = np.where(X[:, 0] > 0, "+1", "=cmd|' /C calc'!A0")
+    labels[:6] = labels[:6][::-1]
+    for name, some in (("rows.csv", slice(0, 60)), ("trusted.csv", slice(60, 80))):
+        pa_csv.write_csv(
+            pa.table({"a": X[some, 0], "b": X[some, 1], "y": labels[some].tolist()}), tmp_path / name
+        )
+    out = tmp_path / "out"
+    told(
+        "debug", tmp_path / "rows.csv", tmp_path / "trusted.csv", "--label", "y", "--out", out, "--budget", 10
+    )
+    with (out / "findings.csv").open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            assert row["given_label"].startswith("'")
+    exact = set(pq.read_table(out / "findings.parquet")["given_label"].to_pylist())
+    assert exact == set(labels)
+    file = Path(told("export", out, "--to", "csv")["files"][0])
+    answer(file, ["'+1"])
+    assert told("import", out, file)["answers"] == 1

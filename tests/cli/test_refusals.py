@@ -1,0 +1,95 @@
+"""Every user error is one line with the place, what was seen and what to do; nothing is half written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from duti.cli import main
+
+ROWS = "a,b,city,y\n" + "".join(
+    f"{i * 1.5},{i % 7},{'xyz'[i % 3]},{'cat' if i % 2 else 'dog'}\n" for i in range(30)
+)
+TRUSTED = "a,b,city,y\n3,1,x,cat\n4,2,y,dog\n5,5,z,cat\n"
+DEBUG = ["--label", "y"]
+
+REFUSED: dict[str, tuple[str, str | None, list[str], str]] = {
+    "an unknown label": (
+        ROWS,
+        TRUSTED.replace("5,5,z,cat", "5,5,z,Cat"),
+        DEBUG,
+        "trusted.csv line 4: label 'Cat' is not among the training labels 'cat', 'dog'. Did you mean 'cat'?",
+    ),
+    "a trusted row without a label": (
+        ROWS,
+        TRUSTED.replace("z,cat", "z,"),
+        DEBUG,
+        "trusted.csv line 4: a trusted row",
+    ),
+    "no label column": (
+        ROWS,
+        TRUSTED,
+        ["--label", "Y"],
+        "has no column 'Y' (--label); it has a, b, city, y. Did",
+    ),
+    "no label column in trusted": (
+        ROWS,
+        TRUSTED.replace("city,y", "city,z"),
+        DEBUG,
+        "trusted.csv has no column 'y'",
+    ),
+    "a ragged line": (ROWS + "1,2,x,cat,5\n", TRUSTED, DEBUG, "rows.csv line 32"),
+    "a missing column": (ROWS, "a,city,y\n3,x,cat\n", DEBUG, "trusted.csv"),
+    "text in a number column": (ROWS, TRUSTED.replace("4,2,y", "four,2,y"), DEBUG, "'a'"),
+    "no file": (ROWS, None, DEBUG, "trusted.csv: no such file"),
+    "an empty file": ("", TRUSTED, DEBUG, "rows.csv"),
+    "a header only": ("a,b,city,y\n", TRUSTED, DEBUG, "rows.csv"),
+    "one class": (ROWS.replace("dog", "cat"), TRUSTED.replace("dog", "cat"), DEBUG, "rows.csv column 'y'"),
+    "no labels": (ROWS.replace("dog", "").replace("cat", ""), TRUSTED, DEBUG, "no row has a label"),
+    "a strange confidence": (ROWS, TRUSTED, [*DEBUG, "--confidence", "high"], "--confidence is 'high'"),
+    "a confidence of text": (ROWS, TRUSTED, [*DEBUG, "--confidence", "city"], "column 'city' holds string"),
+    "an id that is not unique": (ROWS, TRUSTED, [*DEBUG, "--id", "b"], "rows.csv line 9: the id 0 stands at"),
+    "a group that is not there": (ROWS, TRUSTED, [*DEBUG, "--group", "sex"], "has no column 'sex' (--group)"),
+    "a budget beyond the rows": (ROWS, TRUSTED, [*DEBUG, "--budget", "31"], "budget is 31"),
+    "regression of text": (ROWS, TRUSTED, [*DEBUG, "--task", "regression"], "not numbers"),
+    "an image that is none": (ROWS, TRUSTED, [*DEBUG, "--image", "city"], "rows.csv"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_user_errors_are_one_line(name: str, tmp_path: Path) -> None:
+    rows, trusted, options, complaint = REFUSED[name]
+    (tmp_path / "rows.csv").write_text(rows, encoding="utf-8")
+    if trusted is not None:
+        (tmp_path / "trusted.csv").write_text(trusted, encoding="utf-8")
+    words = [
+        str(tmp_path / "rows.csv"),
+        str(tmp_path / "trusted.csv"),
+        "--out",
+        str(tmp_path / "out"),
+        *options,
+    ]
+    result = CliRunner().invoke(main, ["debug", *words], catch_exceptions=False)
+    assert result.exit_code == 2, result.output
+    assert complaint in result.stderr
+    assert result.stderr.strip().count("\n") == 0
+    assert result.stdout == ""
+    assert not list((tmp_path / "out").glob("[!.]*")) or not (tmp_path / "out" / "findings.csv").exists()
+
+
+def test_nothing_trusted_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
+    result = CliRunner().invoke(main, ["debug", str(tmp_path / "rows.csv"), "--label", "y"])
+    assert result.exit_code == 2
+    assert "nothing is trusted" in result.stderr
+
+
+def test_an_out_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "trusted.csv").write_text(TRUSTED, encoding="utf-8")
+    words = [str(tmp_path / "rows.csv"), str(tmp_path / "trusted.csv"), "--label", "y"]
+    result = CliRunner().invoke(main, ["debug", *words, "--out", str(tmp_path / "rows.csv")])
+    assert result.exit_code == 2
+    assert "is a file" in result.stderr

@@ -1,0 +1,151 @@
+"""Tables as people have them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import duti
+from duti.cli import main
+from tests.encode.frames import adult, german_credit
+from tests.encode.test_encoder import by_hand
+from tests.runs.tables import table, written
+
+
+def told(*words: object) -> Any:
+    result = CliRunner().invoke(main, [*map(str, words), "--json"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def ranked(out: Path) -> list[Any]:
+    found = pq.read_table(out / "findings.parquet")
+    return list(zip(*found.select([0, 1, 4, 5]).to_pydict().values(), strict=True))
+
+
+def write(name: str, rows: pa.Table, folder: Path) -> Path:
+    """The same rows in some format."""
+    import pyarrow.csv
+    import pyarrow.feather
+
+    file = folder / name
+    kind = name.split(".", 1)[1]
+    if kind == "parquet":
+        pq.write_table(rows, file)
+    elif kind == "arrow":
+        pyarrow.feather.write_feather(rows, str(file), compression="uncompressed")
+    elif kind == "jsonl":
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()), encoding="utf-8")
+    elif kind in ("tsv", "csv.gz"):
+        options = pyarrow.csv.WriteOptions(delimiter="\t" if kind == "tsv" else ",")
+        with gzip.open(file, "wb") if kind == "csv.gz" else file.open("wb") as out:
+            pyarrow.csv.write_csv(rows, out, options)
+    else:
+        pyarrow.csv.write_csv(rows, file)
+    return file
+
+
+@pytest.mark.parametrize("kind", ["tsv", "jsonl", "parquet", "arrow", "csv.gz"])
+def test_the_same_table_gives_the_same_findings_in_any_format(kind: str, tmp_path: Path) -> None:
+    rows, trusted = table(60, 0, wrong=True)[0], table(20, 1, wrong=False)[0]
+    for some in ("csv", kind):
+        files = write(f"rows.{some}", rows, tmp_path), write(f"trusted.{some}", trusted, tmp_path)
+        told("debug", *files, "--label", "granted", "--drop", "name", "--out", tmp_path / some, "--budget", 9)
+    assert ranked(tmp_path / kind) == ranked(tmp_path / "csv")
+    assert (tmp_path / kind / f"corrected.{kind}").exists()
+
+
+def test_a_column_may_mark_the_trusted_rows(tmp_path: Path) -> None:
+    train, _, _ = written(tmp_path)
+    for name, cells in (("marks", "yes"), ("labels", None)):
+        lines = train.read_text(encoding="utf-8").splitlines()
+        known = range(101, len(lines))
+        lines[0] += ",known"
+        for i in range(1, len(lines)):
+            label = lines[i].rsplit(",", 1)[1].strip('"')
+            lines[i] += f",{(cells or label) if i in known else ('no' if cells else '')}"
+        file = tmp_path / f"{name}.csv"
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        words = (
+            "--label",
+            "granted",
+            "--drop",
+            "name",
+            "--trusted-column",
+            "known",
+            "--out",
+            tmp_path / name,
+        )
+        found = told("debug", file, *words)
+        assert found["rows"] == 150
+        verified = pq.read_table(tmp_path / name / "findings.parquet")
+        assert sum(verified["verified"].to_pylist()) == len(known)
+
+
+def test_rows_without_a_label_are_left_as_they_are(tmp_path: Path) -> None:
+    train, trusted, _ = written(tmp_path)
+    lines = train.read_text(encoding="utf-8").splitlines()
+    for i in (3, 7):
+        lines[i] = lines[i].rsplit(",", 1)[0] + ","
+    train.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = told("debug", train, trusted, "--label", "granted", "--out", tmp_path / "out")
+    assert found["rows"] == 148
+    assert any("2 rows of rows.csv have no label" in note for note in found["notes"])
+    findings = pq.read_table(tmp_path / "out" / "findings.parquet").to_pylist()
+    assert [row["row"] for row in findings if row["rank"] is None] == [3, 7]
+    assert len((tmp_path / "out" / "corrected.csv").read_text(encoding="utf-8").splitlines()) == 151
+
+
+def test_confidences_are_read_from_a_column(tmp_path: Path) -> None:
+    train, trusted, _ = written(tmp_path)
+    lines = trusted.read_text(encoding="utf-8").splitlines()
+    weighed = [lines[0] + ",sure", *(f"{line},{i % 3}" for i, line in enumerate(lines[1:]))]
+    trusted.write_text("\n".join(weighed) + "\n", encoding="utf-8")
+    told("debug", train, trusted, "--label", "granted", "--confidence", "sure", "--out", tmp_path / "out")
+
+
+def test_a_regression_gets_numbers_back(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 6, 80)
+    y = np.sin(x).round(3)
+    y[:8] += 2
+    for name, some in (("rows.csv", slice(0, 60)), ("trusted.csv", slice(60, 80))):
+        write(name, pa.table({"x": x[some], "y": y[some]}), tmp_path)
+    out = tmp_path / "out"
+    told(
+        "debug", tmp_path / "rows.csv", tmp_path / "trusted.csv", "--label", "y", "--budget", 8, "--out", out
+    )
+    found = pq.read_table(out / "findings.parquet").to_pylist()
+    assert sum(row["row"] <= 8 for row in found if row["flagged"]) >= 6
+    fixed = dict(zip(range(1, 61), pa.csv.read_csv(out / "corrected.csv")["y"].to_pylist(), strict=True))
+    first = found[0]
+    assert abs(fixed[first["row"]] - np.sin(x[first["row"] - 1])) < 0.5
+
+
+@pytest.mark.parametrize("name", ["german", "adult"])
+def test_raw_files_are_debugged_as_by_hand(name: str, tmp_path: Path) -> None:
+    """The command line alone, against a library call on a ColumnTransformer that somebody wrote."""
+    frame = german_credit() if name == "german" else adult().drop(columns="split")
+    label, n = ("class", 300) if name == "german" else ("income", 250)
+    some = frame.sample(n + 40, random_state=0, ignore_index=True)
+    rows, trusted = some[:n].copy(), some[n:].copy()
+    young = (rows["age"] < 30).to_numpy()
+    rows.loc[young, label] = rows[label].min()
+    for file, part in (("rows.csv", rows), ("trusted.csv", trusted)):
+        part.to_csv(tmp_path / file, index=False)
+    words = ("--label", label, "--budget", 25, "--out", tmp_path / "out")
+    told("debug", tmp_path / "rows.csv", tmp_path / "trusted.csv", *words)
+    X, X_trusted = by_hand(rows.drop(columns=label), trusted.drop(columns=label), min_frequency=n // 100)
+    found = duti.debug(X, rows[label], X_trusted, trusted[label], budget=25, random_state=0)
+    table = pq.read_table(tmp_path / "out" / "findings.parquet")
+    assert (np.asarray(table["row"]) - 1).tolist() == found.ranking.tolist()
+    assert table["suggested_label"].to_pylist() == found.suggested_labels[found.ranking].tolist()
+    np.testing.assert_allclose(table["label_quality"], found.label_quality[found.ranking], atol=1e-9)
