@@ -206,5 +206,5 @@ def test_the_default_call_refuses_what_cannot_fit(monkeypatch: pytest.MonkeyPatc
 
 def test_several_learners_take_longer_and_keep_more() -> None:
     one, two = (estimate(problem(), Logistic(), Speed(), learners) for learners in (1, 2))
-    assert two.seconds == 2 * one.seconds
+    assert two.seconds > 2 * one.seconds
     assert two.bytes > one.bytes

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from duti.demo import debugged_students
 from duti.report import Case, html
 from tests.report import cases
 
@@ -76,7 +77,6 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     images = folder / "images"
     images.mkdir()
     made: dict[str, Callable[[], Case]] = {
-        "harry_potter": cases.harry_potter,
         "sine": cases.sine,
         "digits": lambda: cases.digits(images),
         "texts": cases.texts,
@@ -85,4 +85,5 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, case in made.items():
         paths[name] = folder / f"{name}.html"
         paths[name].write_text(html(case()), encoding="utf-8")
-    return paths
+    outcome, _ = debugged_students(folder / "demo", seed=0)  # what `make demo` makes
+    return paths | {"harry_potter": outcome.folder.report_file}

@@ -71,10 +71,11 @@ def perform(
     """Read, debug, explain, write. Killed at any time, it goes on with `resume` after its last stage."""
     clock = Clock()
     folder.begin(settings, resume=resume, overwrite=overwrite)
+    if resume and folder.state == FINISHED:
+        return reported(folder)
     with clock.timing("reading and encoding"):
         inputs = folder.inputs if resume and folder.state else load_inputs(settings, answers)
-    if not (resume and folder.state == FINISHED):
-        folder.write_record(inputs, RUNNING)
+    folder.write_record(inputs, RUNNING)
     with clock.timing("debugging"):
         findings = debugged(folder, inputs, progress)
     with clock.timing("explaining"):
