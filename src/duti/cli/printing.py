@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as without_markup
 from rich.table import Table
 
+from duti.report.text import cell, probability, visible
 from duti.report.verdict import verdict
 from duti.runs.folder import Folder
 from duti.runs.outputs import plain, why
@@ -18,6 +19,15 @@ from duti.runs.run import Outcome, Preview
 SHOWN = 10
 """Flagged rows that are printed."""
 WRITTEN = {"report": "report.html", "findings": "findings.csv", "record": "run.json"}
+
+
+def escape(text: str) -> str:
+    """Text from data: neither markup nor what a terminal obeys.
+
+    >>> escape("[red]\x1b[2J")
+    '\\\\[red][U+001B][2J'
+    """
+    return without_markup(visible(text))
 
 
 def show(told: Mapping[str, Any], sentence: str, *, quiet: bool, as_json: bool) -> None:
@@ -62,20 +72,16 @@ def _table(outcome: Outcome) -> Table:
         table.add_column(heading, justify="right" if heading in ("rank", "row", doubt) else "left")
     said = why(inputs, outcome.reasons)
     for rank, row in enumerate(findings.flagged[:SHOWN].tolist(), 1):
-        wrong = 1 - findings.label_quality[row]
+        wrong = float(1 - findings.label_quality[row])
         cells = (
-            inputs.ids[inputs.labelled[row]],
-            _short(findings.given_labels[row]),
-            _short(findings.suggested_labels[row]),
-            f"{wrong:.0%}" if findings.opinions else f"{wrong:.2f}",
+            cell(inputs.ids[inputs.labelled[row]]),
+            cell(plain(findings.given_labels[row])),
+            cell(plain(findings.suggested_labels[row])),
+            probability(wrong) if findings.opinions else f"{wrong:.2f}",
             said.get(row, "–"),
         )
-        table.add_row(str(rank), *(escape(str(cell)) for cell in cells))
+        table.add_row(str(rank), *map(escape, cells))
     return table
-
-
-def _short(label: Any) -> str:
-    return f"{label:.4g}" if isinstance(label, float) else str(label)
 
 
 def _told(outcome: Outcome) -> dict[str, Any]:
