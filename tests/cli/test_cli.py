@@ -127,6 +127,23 @@ def test_a_finished_run_is_not_replaced_without_being_asked(run: Path, files: An
     assert result.stderr.count("\n") == 1
 
 
+def test_what_is_there_stays_if_the_new_input_is_wrong(copied: Path, files: Any, tmp_path: Path) -> None:
+    before = {file.name: file.read_bytes() for file in copied.iterdir()}
+    (tmp_path / "broken.csv").write_text("granted\n")
+    result = typed(
+        "debug", files[0], tmp_path / "broken.csv", "--label", "granted", "--out", copied, "--overwrite"
+    )
+    assert result.exit_code == 2
+    assert {file.name: file.read_bytes() for file in copied.iterdir()} == before
+
+
+def test_resuming_a_finished_run_shows_it_again(copied: Path, files: Any) -> None:
+    options = ("--label", "granted", "--id", "name", "--group", "city", "--budget", 20, "--out", copied)
+    (copied / "report.html").unlink()
+    assert told("debug", *files[:2], *options, "--resume")["flagged"] == len(Folder(copied).findings.flagged)
+    assert (copied / "report.html").exists()
+
+
 def test_resuming_with_other_options_is_refused(run: Path, files: Any) -> None:
     result = typed("debug", *files[:2], "--label", "granted", "--out", run, "--resume", "--budget", 3)
     assert result.exit_code == 2

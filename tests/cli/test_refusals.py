@@ -76,7 +76,17 @@ def test_user_errors_are_one_line(name: str, tmp_path: Path) -> None:
     assert complaint in result.stderr
     assert result.stderr.strip().count("\n") == 0
     assert result.stdout == ""
-    assert not list((tmp_path / "out").glob("[!.]*")) or not (tmp_path / "out" / "findings.csv").exists()
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("train", [".", "..", "/", ".hidden", "rows.xlsx"])
+def test_strange_names_are_refused(train: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.xlsx").write_bytes(b"PK\x03\x04")
+    result = CliRunner().invoke(main, ["debug", train, "trusted.csv", "--label", "y"], catch_exceptions=False)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    assert [file.name for file in tmp_path.iterdir()] == ["rows.xlsx"]
 
 
 def test_nothing_trusted_is_refused(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def debug(
     from duti.runs.settings import Settings
 
     settings = Settings(**asked)
-    folder = Folder(out or settings.train.with_name(f"{settings.train.name.split('.')[0]}-duti"))
+    folder = Folder(out or settings.default_folder)
     if dry_run:
         show_preview(preview(settings), folder, as_json=as_json)
         return

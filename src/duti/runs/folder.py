@@ -86,13 +86,13 @@ class Folder:
     def inputs(self) -> Inputs:
         """The files of the run, which must be the same as then."""
         inputs = load_inputs(self.settings, {int(row): label for row, label in self.record["verified"]})
-        for sheet in (inputs.rows, inputs.trusted):
-            if sheet is not None and sheet.checksum not in self.record["checksums"].values():
+        for role, sheet in inputs.sheets.items():
+            if sheet.checksum != self.record["checksums"].get(role):
                 raise ProblemError(f"{sheet.path} has changed since it was debugged; debug it again.")
         return inputs
 
-    def begin(self, settings: Settings, *, resume: bool, overwrite: bool) -> None:
-        """Make the folder ready for a run, or for the rest of one."""
+    def admit(self, settings: Settings, *, resume: bool, overwrite: bool) -> None:
+        """Make sure that the folder may hold a run, or the rest of one; nothing is written yet."""
         if self.path.exists() and not self.path.is_dir():
             raise ProblemError(f"{self.path} is a file; give a folder with --out.")
         state = self.state
@@ -106,15 +106,18 @@ class Folder:
                 f"{self.path} already holds a run that is {state}; {remedy}, use --overwrite "
                 "or another --out."
             )
-        if overwrite and not resume:
-            self.tidy()
-            self.findings_file.unlink(missing_ok=True)
+
+    def begin(self, inputs: Inputs, *, resume: bool) -> None:
+        """Make the folder, without what is left of another run, and say that one has begun."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ProblemError(
-                f"{self.path} cannot be made ({error.strerror}); give another --out."
-            ) from None
+            problem = f"{self.path} cannot be made ({error.strerror}); give another --out."
+            raise ProblemError(problem) from None
+        if not resume:
+            self.tidy()
+            self.findings_file.unlink(missing_ok=True)
+        self.write_record(inputs, RUNNING)
 
     def _difference(self, settings: Settings) -> str:
         then, now = self.settings.to_json(), settings.to_json()
@@ -123,20 +126,26 @@ class Folder:
 
     def write_record(self, inputs: Inputs, state: str, told: Mapping[str, Any] | None = None) -> None:
         """run.json: enough to run it again."""
-        sheets = [sheet for sheet in (inputs.rows, inputs.trusted) if sheet is not None]
-        numbers = dict(zip(inputs.labelled.tolist(), inputs.problem.given.tolist(), strict=True))
+        labelled = set(inputs.labelled.tolist())
         record = {
             "format": FORMAT,
             "state": state,
             "settings": inputs.settings.to_json(),
-            "checksums": {sheet.path.name: sheet.checksum for sheet in sheets},
-            "verified": [[int(row), label] for row, label in inputs.answers.items() if row in numbers],
+            "checksums": {role: sheet.checksum for role, sheet in inputs.sheets.items()},
+            "verified": [[row, label] for row, label in inputs.answers.items() if row in labelled],
             "versions": {"duti": duti.__version__, "python": platform.python_version()}
             | {name: version(name) for name in LIBRARIES},
             **(told or {}),
         }
         write_json(record, self.path / "run.json")
         self.__dict__.pop("record", None)
+
+    def abandon(self) -> None:
+        """Remove what a run left that cannot go on, and the folder if it has nothing else."""
+        self.tidy()
+        (self.path / "run.json").unlink(missing_ok=True)
+        if not any(self.path.iterdir()):
+            self.path.rmdir()
 
     def tidy(self) -> None:
         """Remove the stages, which a finished run does not need, and what a kill left half written."""

@@ -40,6 +40,12 @@ class Inputs:
     problem: Problem
     notes: tuple[str, ...]
 
+    @property
+    def sheets(self) -> dict[str, Sheet]:
+        """The files by what they are for."""
+        found = {"train": self.rows, "trusted": self.trusted}
+        return {role: sheet for role, sheet in found.items() if sheet is not None}
+
     @cached_property
     def ids(self) -> Labels:
         """What the rows of the file are called: by the id column, else they are counted from 1."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from duti.automatic import Automatic
 from duti.detector import detector_of, learner_for
+from duti.errors import DutiError
 from duti.findings import Findings
 from duti.learners import default_learner
 from duti.path import Status
@@ -17,7 +18,7 @@ from duti.progress import Progress
 from duti.reasons import Reasons, reasons
 from duti.report import Case, html
 from duti.resources import Estimate, estimate, measured_speed
-from duti.runs.folder import FINISHED, INTERRUPTED, RUNNING, Folder
+from duti.runs.folder import FINISHED, INTERRUPTED, Folder
 from duti.runs.inputs import Inputs
 from duti.runs.inputs import load as load_inputs
 from duti.runs.outputs import corrected_file, why, write_findings, write_report
@@ -70,14 +71,18 @@ def perform(
 ) -> Outcome:
     """Read, debug, explain, write. Killed at any time, it goes on with `resume` after its last stage."""
     clock = Clock()
-    folder.begin(settings, resume=resume, overwrite=overwrite)
+    folder.admit(settings, resume=resume, overwrite=overwrite)
     if resume and folder.state == FINISHED:
         return reported(folder)
     with clock.timing("reading and encoding"):
         inputs = folder.inputs if resume and folder.state else load_inputs(settings, answers)
-    folder.write_record(inputs, RUNNING)
+    folder.begin(inputs, resume=resume)
     with clock.timing("debugging"):
-        findings = debugged(folder, inputs, progress)
+        try:
+            findings = debugged(folder, inputs, progress)
+        except DutiError:  # it cannot be done: there is nothing to resume
+            folder.abandon()
+            raise
     with clock.timing("explaining"):
         said = reasons(inputs.problem, findings, settings.seed)
     with clock.timing("writing"):
@@ -188,9 +193,5 @@ def _shown(inputs: Inputs) -> dict[str, str]:
         for name, value in inputs.settings.to_json().items()
         if value not in (None, (), []) and name not in ("train", "trusted")
     }
-    files = {
-        f"checksum of {sheet.path.name}": sheet.checksum
-        for sheet in (inputs.rows, inputs.trusted)
-        if sheet is not None
-    }
+    files = {f"{role}: {sheet.path.name}": sheet.checksum for role, sheet in inputs.sheets.items()}
     return asked | files | {"duti": duti.__version__}

@@ -45,6 +45,16 @@ class Settings:
                 "or --trusted-column for a column that marks them."
             )
 
+    @property
+    def default_folder(self) -> Path:
+        """Next to the training table.
+
+        >>> Settings(train=Path("data/rows.csv.gz"), trusted_column="known", label="y").default_folder.name
+        'rows-duti'
+        """
+        name = self.train.name or self.train.resolve().name
+        return self.train.parent / f"{name.split('.')[0] or 'table'}-duti"
+
     def to_json(self) -> dict[str, Any]:
         """As plain values, for run.json."""
         found = asdict(self)
