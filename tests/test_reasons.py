@@ -128,10 +128,11 @@ def test_no_more_rows_are_explained_than_somebody_reads() -> None:
     assert EXPLAINED >= 200  # a report shows so many
 
 
-def test_nothing_flagged_needs_no_reasons() -> None:
-    X = np.linspace(0, 1, 20)[:, None]
+@pytest.mark.parametrize("detector", [duti.Automatic(), duti.Duti(duti.KernelLogistic(0.2, 1e-2))])
+def test_nothing_flagged_needs_no_reasons(detector: duti.Detector) -> None:
+    X = np.concatenate([np.linspace(0, 0.4, 30), np.linspace(0.6, 1, 30)])[:, None]
     y = np.where(X[:, 0] < 0.5, "low", "high")
-    problem = Problem(X, y, [[0.1]], ["low"])
-    findings = duti.Duti(duti.KernelLogistic(0.2, 1e-2), budget=3).rank(problem)
-    why = reasons(problem, findings)
-    assert why.pulls.shape == (len(findings.flagged), 1)
+    problem = Problem(X, y, X[::7], y[::7])
+    findings = detector.rank(problem)
+    assert len(findings.flagged) == 0
+    assert reasons(problem, findings).pulls.shape == (0, problem.m)

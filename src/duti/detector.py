@@ -89,7 +89,7 @@ class Duti:
                 status = _status(tally, budget)
             except KeyboardInterrupt:
                 status = Status.INTERRUPTED
-        notes = note_on_satisfied(_satisfied(objective, noise=last / 2))
+        notes = note_on_satisfied(problem, _satisfied(objective, noise=last / 2))
         return collect(problem, learner, tally, budget=budget, status=status, notes=notes)
 
     def _prepared(self, objective: Objective) -> PreparedSolver:

@@ -173,18 +173,19 @@ def scored(
     )
 
 
-def note_on_satisfied(agrees: Mask) -> tuple[str, ...]:
-    """Trusted items that the learner agrees with before anything is changed: they reveal nothing.
+def note_on_satisfied(problem: Problem, agrees: Mask) -> tuple[str, ...]:
+    """Trusted items that a learner agrees with before anything is changed: they reveal nothing.
 
-    >>> note_on_satisfied(np.array([True, False, True]))
-    ('2 of 3 trusted items already agree with the learner before any change: 0, 2.',)
+    >>> problem = Problem([[0.0], [1.0]], ["a", "b"], [[0.1], [0.2], [0.3]], ["a", "a", "b"])
+    >>> note_on_satisfied(problem, np.array([True, False, True]))
+    ('2 of 3 trusted items reveal little: a learner of the labels as given agrees with 0, 2.',)
     """
     if not agrees.any():
         return ()
-    items = listed(np.flatnonzero(agrees).tolist())
+    names = [name for name, one in zip(problem.item_names, agrees, strict=True) if one]
     return (
-        f"{int(agrees.sum())} of {len(agrees)} trusted items already agree with the learner "
-        f"before any change: {items}.",
+        f"{len(names)} of {len(agrees)} trusted items reveal little: a learner of the labels as given "
+        f"agrees with {listed(names)}.",
     )
 
 

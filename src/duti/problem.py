@@ -54,6 +54,8 @@ class Problem:
     columns: tuple[str, ...] | None
     frame_library: str | None
     """The library of the frame that X was, if it was one."""
+    item_names: tuple[str, ...]
+    """What the trusted items are called: `item_ids`, or counted from 0; and verified rows."""
     notes: tuple[str, ...]
     """What is odd about the input, and how a frame of more than numbers was encoded."""
     encoder: Encoder | None
@@ -71,6 +73,7 @@ class Problem:
         task: Task | None = None,
         layout: Layout | None = None,
         ids: Labels | None = None,
+        item_ids: Sequence[str] | None = None,
     ) -> None:
         rows, self.encoder = _rows(X, layout)
         given, y_index = encode.vector(y, "y")
@@ -99,11 +102,13 @@ class Problem:
         self.y_trusted = np.concatenate([self._encoded(labels, "y_trusted"), verified_labels])
         self.confidence = _confidences(confidence, len(labels), m)
         self.confidence_given = confidence is not None
+        names = map(str, range(len(labels))) if item_ids is None else item_ids
+        self.item_names = (*names, *(f"verified row {row}" for row in self.row_ids[positions]))
         self.notes = (
             *(self.encoder.notes if self.encoder else ()),
             *surprises,
             *self._notes_on_rows(rows, y_index),
-            *self._notes_on_trusted(positions),
+            *self._notes_on_trusted(),
         )
 
     @property
@@ -208,10 +213,8 @@ class Problem:
             notes.append("X and y have different indexes; rows and labels were paired by position.")
         return notes
 
-    def _notes_on_trusted(self, positions: Ints) -> list[str]:
+    def _notes_on_trusted(self) -> list[str]:
         """Trusted items that duplicate or contradict each other."""
-        given = self.m - len(positions)
-        names = [*map(str, range(given)), *(f"verified row {row}" for row in self.row_ids[positions])]
         same: dict[int, list[int]] = {}
         for item, original in enumerate(encode.originals(self.X_trusted).tolist()):
             same.setdefault(original, []).append(item)
@@ -221,7 +224,9 @@ class Problem:
             labels = self.decode(self.y_trusted[items]).tolist()
             kind = "contradict each other" if len(set(labels)) > 1 else "are duplicates"
             shown = f"the same features, labels {listed([repr(label) for label in labels])}"
-            notes.append(f"Trusted items {listed([names[item] for item in items])} {kind}: {shown}.")
+            notes.append(
+                f"Trusted items {listed([self.item_names[item] for item in items])} {kind}: {shown}."
+            )
         if len(groups) > 10:
             notes.append(f"{len(groups) - 10} more groups of trusted items have the same features.")
         return notes

@@ -106,12 +106,14 @@ def _codes(problem: Problem, labels: Targets) -> Targets:
 
 def _pulls(problem: Problem, objective: Objective, before: Model, rows: Ints, fixes: Targets) -> Array:
     """One column for each trusted item; H⁻¹ is a preconditioner, which is exact for few rows."""
+    pulls = np.empty((len(rows), problem.m))
+    if not len(rows):
+        return pulls
     given, loss, trusted = objective.given_fit, objective.erm.loss, objective.trusted_rows.Z
     inverse = objective.erm.preconditioner(loss.curvature(given.scores))
     residuals = loss.d_scores(objective.trusted_scores(given.theta), objective.trusted_labels)
     flagged = Rows(features_of(before.map, problem.X[rows], intercept=before.intercept))
     scores, labels = flagged.times(before.theta), problem.y[rows]
-    pulls = np.empty((len(rows), problem.m))
     for item, residual in enumerate(residuals):
         z = trusted[[item]]
         z = np.asarray(z if isinstance(z, np.ndarray) else z.toarray(), dtype=np.float64).ravel()

@@ -246,6 +246,76 @@ def test_wrong_answers_are_named(cells: str, complaint: str, copied: Path, tmp_p
     assert not (copied / "answers.json").exists()
 
 
+def test_answers_about_another_table_are_forgotten(copied: Path, files: Any, tmp_path: Path) -> None:
+    file = Path(told("export", copied, "--to", "csv")["files"][0])
+    answer(file, ["yes", "no"])
+    told("import", copied, file)
+    other = tmp_path / "other.csv"
+    other.write_bytes(files[0].read_bytes().replace(b"Paris", b"Lyon"))
+    told("debug", other, files[1], "--label", "granted", "--out", copied, "--overwrite")
+    assert told("apply", copied, "--accepted")["changed"] == 0
+    assert not file.exists()
+
+
+def test_no_input_is_ever_overwritten_nor_written_in_another_format(
+    copied: Path, files: Any, tmp_path: Path
+) -> None:
+    before = files[1].read_bytes()
+    for out in (files[1], tmp_path / "table.parquet"):
+        assert typed("apply", copied, "--top", 1, "--out", out).exit_code == 2
+    assert files[1].read_bytes() == before
+
+
+def test_a_clean_table_is_told_to_be_clean(tmp_path: Path) -> None:
+    rows = "x,label\n" + "".join(f"{i},{'a' if i < 40 else 'b'}\n" for i in [*range(35), *range(45, 80)])
+    (tmp_path / "rows.csv").write_text(rows)
+    (tmp_path / "trusted.csv").write_text("x,label\n3,a\n70,b\n20,a\n60,b\n")
+    words = (tmp_path / "rows.csv", tmp_path / "trusted.csv", "--label", "label", "--out", tmp_path / "out")
+    found = told("debug", *words)
+    assert found["flagged"] == 0
+    assert "none of the 70 rows looks mislabelled" in found["verdict"].lower()
+    assert (tmp_path / "out" / "corrected.csv").read_bytes() == (tmp_path / "rows.csv").read_bytes()
+
+
+def test_ids_called_like_our_columns_are_kept(files: Any, tmp_path: Path) -> None:
+    lines = files[0].read_text(encoding="utf-8").splitlines()
+    (tmp_path / "rows.csv").write_text("\n".join(["rank" + lines[0][6:], *lines[1:]]), encoding="utf-8")
+    lines = files[1].read_text(encoding="utf-8").splitlines()
+    (tmp_path / "trusted.csv").write_text("\n".join(["rank" + lines[0][6:], *lines[1:]]), encoding="utf-8")
+    words = (tmp_path / "rows.csv", tmp_path / "trusted.csv", "--label", "granted", "--id", "rank")
+    told("debug", *words, "--out", tmp_path / "out")
+    table = pq.read_table(tmp_path / "out" / "findings.parquet")
+    assert table.column_names[:2] == ["rank (id)", "rank"]
+    assert table["rank (id)"][0].as_py().startswith("p0-")
+
+
+@pytest.mark.parametrize("ids", [["028", "1.0", "None", "=1+1", "'x", " 7"], [5.0, 2.5, 1e6, 3.0, 4.0, 9.0]])
+def test_rows_are_found_again_whatever_programs_make_of_their_names(ids: list[Any]) -> None:
+    import numpy as np
+
+    from duti.runs.exchange import _Rows
+
+    rows = _Rows(np.asarray(ids, dtype=object))
+    for place, name in enumerate(ids):
+        assert rows.place(name) == rows.place(str(name)) == rows.place(f"'{name}") == place
+    assert _Rows(np.asarray(["028", "x"], dtype=object)).place("28") == 0
+    assert _Rows(np.asarray(["28", "028"], dtype=object)).place("28.0") is None
+
+
+def test_two_runs_do_not_share_a_folder(copied: Path, files: Any) -> None:
+    with Folder(copied).locked():
+        result = typed("debug", *files[:2], "--label", "granted", "--out", copied, "--overwrite")
+    assert result.exit_code == 2
+    assert "another run is at work" in result.stderr
+
+
+def test_a_folder_with_files_of_somebody_else_is_refused(files: Any, tmp_path: Path) -> None:
+    (tmp_path / "findings.csv").write_text("mine")
+    result = typed("debug", *files[:2], "--label", "granted", "--out", tmp_path, "--overwrite")
+    assert result.exit_code == 2
+    assert (tmp_path / "findings.csv").read_text() == "mine"
+
+
 def test_wrong_json_answers_are_named(copied: Path, tmp_path: Path) -> None:
     for text in ("{", "{}", "[1]", '[{"data": {}}]'):
         file = tmp_path / "answers.json"

@@ -98,7 +98,7 @@ def test_rows_without_a_label_are_left_as_they_are(tmp_path: Path) -> None:
     train.write_text("\n".join(lines) + "\n", encoding="utf-8")
     found = told("debug", train, trusted, "--label", "granted", "--out", tmp_path / "out")
     assert found["rows"] == 148
-    assert any("2 rows of rows.csv have no label" in note for note in found["notes"])
+    assert any("Rows without a label are left as they are (2)" in note for note in found["notes"])
     findings = pq.read_table(tmp_path / "out" / "findings.parquet").to_pylist()
     assert [row["row"] for row in findings if row["rank"] is None] == [3, 7]
     assert len((tmp_path / "out" / "corrected.csv").read_text(encoding="utf-8").splitlines()) == 151

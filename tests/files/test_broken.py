@@ -41,7 +41,6 @@ NOTHING = pa.table({"a": pa.array([], pa.int64())})
             "rows.csv line 4: 1 cell, but the header has 2; is the line cut off?",
         ),
         ("rows.csv", b"a,b,a\n1,2,3\n", "rows.csv line 1: columns 1 and 3 are both called 'a'; rename one."),
-        ("rows.csv", b"a,,b\n1,2,3\n", "rows.csv line 1: column 2 has no name; give it one."),
         ("rows.csv", b"a,b\n1,x\0\n", "rows.csv line 2: a NUL byte; this is no text file"),
         ("rows.csv", b'a,b\n1,2\n3,"x\n4,5\n', "rows.csv line 3: a quote is opened but never closed"),
         ("rows.csv", codecs.BOM_UTF8 + b"a,b\n1,\xff\n", "rows.csv line 2: not UTF-8, though it says so"),

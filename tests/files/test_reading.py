@@ -82,7 +82,7 @@ def test_what_pandas_and_polars_write_is_read(tmp_path: Path) -> None:
 def test_the_index_that_pandas_writes_without_a_name_gets_one(tmp_path: Path) -> None:
     sheet = csv(tmp_path, ",a\n0,5\n1,6\n")
     assert sheet.table.column_names == ["Unnamed: 0", "a"]
-    assert sheet.notes == ("the first column has no name; it is called 'Unnamed: 0'",)
+    assert sheet.notes == ("column 1 has no name; it is called 'Unnamed: 0'",)
 
 
 def test_matrices_become_columns(tmp_path: Path) -> None:
@@ -356,3 +356,27 @@ def test_reading_needs_neither_pandas_nor_scikit_learn() -> None:
     code = "import sys, duti.files; print(sorted({'pandas', 'sklearn', 'matplotlib'} & set(sys.modules)))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "text, values, note",
+    [
+        ("a;b\n1.234,5;x\n12;y\n", [1234.5, 12.0], "'a': '.' between thousands is left out"),
+        ('a,b\n"1,234.5",x\n12,y\n', [1234.5, 12.0], "'a': ',' between thousands is left out"),
+        ("a;b\n83,7%;x\n5 %;y\n", [83.7, 5.0], "'a': % signs are left out"),
+    ],
+)
+def test_numbers_as_spreadsheets_write_them(
+    text: str, values: list[float], note: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text(text, encoding="utf-8")
+    sheet = read(file)
+    assert sheet.table["a"].to_pylist() == values
+    assert note in sheet.notes
+
+
+def test_columns_without_a_name_get_one(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("a;b;\n1;2;\n", encoding="utf-8")
+    assert read(file).table.column_names == ["a", "b", "Unnamed: 2"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -95,16 +97,16 @@ def test_marks_name_the_trusted_rows(cells: str, marked: list[int], tmp_path: Pa
         )
     )
     inputs = load(Settings(train=file, label="y", trusted_column="known"))
-    assert inputs.verified.tolist() == marked
-    assert [inputs.item(number) for number in range(2)] == ["row 1", "row 3"]
+    assert np.flatnonzero(inputs.problem.frozen).tolist() == marked
+    assert inputs.problem.item_names == ("verified row 1", "verified row 3")
 
 
 def test_labels_that_look_like_marks_are_labels_if_cells_are_empty(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("x,y,known\n1.5,yes,no\n2.5,no,\n3.25,yes,yes\n4.5,no,\n")
     inputs = load(Settings(train=file, label="y", trusted_column="known"))
-    assert inputs.verified.tolist() == [0, 2]
-    assert inputs.problem.decode(inputs.problem.y[inputs.verified]).tolist() == ["no", "yes"]
+    assert np.flatnonzero(inputs.problem.frozen).tolist() == [0, 2]
+    assert inputs.problem.decode(inputs.problem.y[[0, 2]]).tolist() == ["no", "yes"]
 
 
 def test_answers_count_as_trusted_rows(tmp_path: Path) -> None:
@@ -112,6 +114,49 @@ def test_answers_count_as_trusted_rows(tmp_path: Path) -> None:
     rows.write_text("id,x,y\np,1.5,a\nq,2.5,b\nr,3.5,\ns,4.5,b\n")
     trusted.write_text("id,x,y\nt,1,a\n")
     inputs = load(Settings(train=rows, trusted=trusted, label="y", id="id"), {3: "a", 2: "b"})
-    assert inputs.verified.tolist() == [3]  # the row without a label is not debugged
-    assert [inputs.item(number) for number in range(2)] == ["trusted line 2", "row s"]
+    assert inputs.problem.item_names == ("trusted line 2", "verified row s")
     assert inputs.problem.row_ids.tolist() == ["p", "q", "s"]
+
+
+@pytest.mark.parametrize(
+    "rows, trusted, complaint",
+    [
+        (
+            "x,y,tr\n1.5,1,1\n2.5,0,1\n3.5,1,\n",
+            None,
+            "rows.csv column 'tr' is 1 or empty, which may mark rows",
+        ),
+        ("x,y,tr\n1.5,1,\n2.5,0,\n", None, "no row with a label is trusted by column 'tr'"),
+        (
+            "x,y,tr\n1.5,,0\n2.5,a,0\n3.5,b,0\n",
+            "x,y,tr\noops,a,0\n",
+            "trusted.csv line 2: column 'x' holds 'oops'",
+        ),
+        ("x,y,tr\n" + "".join(f"{i}.5,{i},no\n" for i in range(60)), "x,y,tr\n1,2,no\n", "--task"),
+        ("X const,x,y,tr\n1,1.5,a,no\n1,2.5,b,no\n", "X const,x,y,tr\n1,2,c,no\n", "label 'c' is not among"),
+    ],
+)
+def test_what_is_wrong_is_told_in_terms_of_the_files(
+    rows: str, trusted: str | None, complaint: str, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text(rows)
+    if trusted is not None:
+        (tmp_path / "trusted.csv").write_text(trusted)
+    asked = Settings(
+        train=tmp_path / "rows.csv",
+        trusted=None if trusted is None else tmp_path / "trusted.csv",
+        trusted_column="tr",
+        label="y",
+    )
+    with pytest.raises(DutiError, match=re.escape(complaint)):
+        load(asked)
+
+
+def test_names_of_columns_stay_as_they_are_in_notes(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("X const,x,y\n1,1.5,a\n1,2.5,b\n1,3,a\n")
+    (tmp_path / "trusted.csv").write_text("X const,x,y\n1,2,a\n,,\n1,3,b\n")
+    asked = Settings(train=tmp_path / "rows.csv", trusted=tmp_path / "trusted.csv", label="y")
+    inputs = load(asked)
+    assert any("rows.csv column 'X const' is left out" in note for note in inputs.problem.notes)
+    assert inputs.problem.item_names == ("trusted line 2", "trusted line 4")
+    assert "trusted.csv: empty rows are left out (1)." in inputs.notes

@@ -100,7 +100,7 @@ class Automatic:
             systematic=mixture.systematic,
             expected_bugs=judgement.number,
             notes=(
-                *note_on_satisfied(mixture.best_on_rows.trusted.argmax(axis=1) == problem.y_trusted),
+                *note_on_satisfied(problem, mixture.best_on_rows.trusted.argmax(axis=1) == problem.y_trusted),
                 *note_on_kind(mixture),
                 *note_on_unseen_labels(problem, suspicious),
                 *note_on_far_rows(problem, opinions[0].learner, suspicious),
@@ -142,7 +142,7 @@ class Automatic:
             ),
             expected_bugs=found.number,
             notes=(
-                *note_on_satisfied(best.satisfied),
+                *note_on_satisfied(problem, best.satisfied),
                 *note_on_far_rows(problem, best.learner, flagged.nonzero()[0]),
             ),
         )

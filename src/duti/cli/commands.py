@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
@@ -56,6 +57,9 @@ class _Commands(click.Group):
 @click.version_option(package_name="duti", prog_name="duti")
 def main() -> None:
     """Find and fix wrong labels in a training set with the help of a few items you trust."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows a question mark
+            stream.reconfigure(errors="replace")
 
 
 for command in (debug, demo, report, apply, export, import_answers, reproduce, completion):

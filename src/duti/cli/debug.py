@@ -79,10 +79,12 @@ def debug(
     from duti.runs.run import perform, preview
     from duti.runs.settings import Settings
 
+    if resume and overwrite:
+        raise click.UsageError("Give either --resume or --overwrite.")
     settings = Settings(**asked)
     folder = Folder(out or settings.default_folder)
     if dry_run:
-        show_preview(preview(settings), folder, as_json=as_json)
+        show_preview(preview(settings), folder, quiet=quiet, as_json=as_json)
         return
     outcome = perform(folder, settings, resume=resume, overwrite=overwrite, progress=not quiet)
     show_outcome(outcome, quiet=quiet, as_json=as_json)

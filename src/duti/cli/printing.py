@@ -112,11 +112,13 @@ def _told(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def show_preview(preview: Preview, folder: Folder, *, as_json: bool) -> None:
+def show_preview(preview: Preview, folder: Folder, *, quiet: bool, as_json: bool) -> None:
     """What a run would do."""
     problem, told = preview.inputs.problem, preview.told(folder)
     if as_json:
         print(json.dumps(told, ensure_ascii=False, default=str))
+        return
+    if quiet:
         return
     console = Console(soft_wrap=True)
     console.print(

@@ -22,6 +22,12 @@ DAY_MONTH_YEAR, MONTH_DAY_YEAR = "%d/%m/%Y", "%m/%d/%Y"
 IS_SIGN, CONTINUES_CODE = np.isin(np.arange(256), list(b"+-")), np.isin(np.arange(256), list(b"0123456789xX"))
 SAMPLE = 64
 THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
+GROUPED = {
+    ",": r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]+)?$",
+    ".": r"^[+-]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)(\.[0-9]+)?$",
+}
+"""Numbers with a sign between thousands, by their decimal sign."""
+PER_CENT = r"\s?%$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +112,13 @@ def _value(column: Column, delimiter: str) -> Column | None:
         return replace(column, values=booleans)
     if (numbers := _decimal_commas(column.values, delimiter)) is not None:
         return replace(column, values=numbers, decimal_comma=True)
+    if (grouped := _grouped(column)) is not None:
+        return grouped
+    if _occurs(b"%", column.values) and pc.all(pc.match_substring_regex(column.values, PER_CENT)).as_py():
+        bare = replace(column, values=pc.replace_substring_regex(column.values, PER_CENT, ""))
+        shares = _value(bare, delimiter)
+        is_number = shares is not None and pa.types.is_floating(shares.values.type)
+        return replace(shares, remark="% signs are left out") if shares is not None and is_number else None
     dates = dated(column)
     return None if pa.types.is_string(dates.values.type) else dates
 
@@ -152,6 +165,21 @@ def _decimal_commas(text: Any, delimiter: str) -> Any:
     if _cast(with_points, pa.float64()) is None or any(map(_has_codes, text.chunks)):
         return None
     return _cast(pc.replace_substring(text, ",", "."), pa.float64())
+
+
+def _grouped(column: Column) -> Column | None:
+    """Numbers such as 1.234,5 or 1,234.5: some cell must hold both signs, so that they can be told apart."""
+    if not (_occurs(b",", column.values) and _occurs(b".", column.values)):
+        return None
+    both = pc.and_(pc.match_substring(column.values, ","), pc.match_substring(column.values, "."))
+    for decimal, pattern in GROUPED.items():
+        if pc.any(both).as_py() and pc.all(pc.match_substring_regex(column.values, pattern)).as_py():
+            between = "." if decimal == "," else ","
+            plain = pc.replace_substring(pc.replace_substring(column.values, between, ""), decimal, ".")
+            numbers, remark = _cast(plain, pa.float64()), f"{between!r} between thousands is left out"
+            if numbers is not None:
+                return replace(column, values=numbers, decimal_comma=decimal == ",", remark=remark)
+    return None
 
 
 def _are_thousands(text: Any) -> bool:

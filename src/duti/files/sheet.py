@@ -88,25 +88,24 @@ class Format(Protocol):
 
 
 def checked_names(names: Sequence[str], where: str) -> tuple[list[str], list[str]]:
-    """Column names that can be told apart, and notes; pandas leaves the name of its index empty.
+    """Column names that can be told apart, and notes; spreadsheets and pandas leave some empty.
 
     >>> checked_names(["", "age"], "rows.csv line 1")
-    (['Unnamed: 0', 'age'], ["the first column has no name; it is called 'Unnamed: 0'"])
+    (['Unnamed: 0', 'age'], ["column 1 has no name; it is called 'Unnamed: 0'"])
     """
-    notes = []
-    names = list(names)
-    if names and not names[0] and len(names) > 1:
-        names[0] = "Unnamed: 0"
-        notes.append("the first column has no name; it is called 'Unnamed: 0'")
+    found = [name or f"Unnamed: {position}" for position, name in enumerate(names)]
+    notes = [
+        f"column {position + 1} has no name; it is called {found[position]!r}"
+        for position, name in enumerate(names)
+        if not name
+    ]
     seen: dict[str, int] = {}
-    for position, name in enumerate(names):
-        if not name:
-            raise DutiError(f"{where}: column {position + 1} has no name; give it one.")
+    for position, name in enumerate(found):
         if (first := seen.setdefault(name, position)) < position:
             raise DutiError(
                 f"{where}: columns {first + 1} and {position + 1} are both called {name!r}; rename one."
             )
-    return names, notes
+    return found, notes
 
 
 def listed(names: Iterable[Any]) -> str:

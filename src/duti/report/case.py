@@ -40,6 +40,8 @@ class Case:
     """Where relative paths of images start."""
     columns: tuple[tuple[str, str, str], ...] = ()
     """Name, kind, and what was done to it, for every column."""
+    row_name: str = "row"
+    """What the names of rows are called: the column they are from."""
     items: tuple[str, ...] = ()
     """What the trusted items are called, verified rows last; they are counted from 0 if not said."""
     settings: Mapping[str, str] | None = None

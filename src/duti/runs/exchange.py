@@ -6,11 +6,12 @@ label. Rows without an answer are left alone.
 
 from __future__ import annotations
 
+import csv
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,16 +20,18 @@ import numpy as np
 import pyarrow as pa
 
 import duti
+from duti.arrays import Labels
 from duti.errors import ProblemError
 from duti.files import read, write_csv, write_json, write_text
+from duti.problem import listed
 from duti.runs.folder import Folder
 from duti.runs.inputs import Inputs
 from duti.runs.outputs import plain
 
 FORMATS = ("label-studio", "jsonl", "csv")
 ROW, ANSWER = "duti_row", "duti_answer"
-NEEDLESS = "'"
-"""What a spreadsheet needs before text that looks like a formula, and no label has."""
+APOSTROPHE = "'"
+"""What a spreadsheet needs before text that looks like a formula."""
 
 
 def export(folder: Folder, outcome_why: Mapping[int, str], to: str) -> list[Path]:
@@ -116,35 +119,42 @@ class Answers:
         """Where they are kept."""
         return self.folder.path / "answers.json"
 
-    @cached_property
+    @property
     def known(self) -> dict[int, Any]:
-        """All answers so far."""
+        """All answers so far about this very table; those about another one do not count."""
         if not self.file.exists():
             return {}
         try:
-            return {int(row): label for row, label in json.loads(self.file.read_text(encoding="utf-8"))}
-        except (OSError, ValueError, TypeError) as error:
-            raise ProblemError(f"{self.file} is damaged ({error}); import the answers again.") from None
+            kept = json.loads(self.file.read_text(encoding="utf-8"))
+            about, answers = kept["train"], {int(row): label for row, label in kept["answers"]}
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise ProblemError(f"{self.file} is damaged ({error!r}); import the answers again.") from None
+        return answers if about == self._train else {}
+
+    @property
+    def _train(self) -> str:
+        return str(self.folder.record["checksums"]["train"])
 
     def take(self, path: Path) -> dict[int, Any]:
         """Read answers from a file in any of the export formats, and keep them with those before."""
         found = self._read(path)
         if not found:
             raise ProblemError(f"{path.name} has no answers; fill in {ANSWER}, the right label of a row.")
-        write_json([[row, label] for row, label in sorted((self.known | found).items())], self.file)
+        answers = [[row, label] for row, label in sorted((self.known | found).items())]
+        write_json({"train": self._train, "answers": answers}, self.file)
         return found
 
     def _read(self, path: Path) -> dict[int, Any]:
-        inputs = self.folder.inputs
-        places = {str(plain(name)): place for place, name in enumerate(inputs.ids)}
-        known, found = _known_label(inputs), dict[int, Any]()
+        inputs, found = self.folder.inputs, dict[int, Any]()
+        rows = _Rows(inputs.ids)
+        label_of = _value if inputs.problem.classes is None else _Classes(inputs.problem.classes).label
         for where, row, answer in _answered(path):
-            if answer is None or answer == "" or (isinstance(answer, float) and math.isnan(answer)):
+            if answer is None or (isinstance(answer, str) and not answer.strip()) or answer != answer:
                 continue
-            place = places.get(str(row))
+            place = rows.place(row)
             if place is None:
                 raise ProblemError(f"{where}: there is no row {row!r} in {inputs.rows.path.name}.")
-            label = known(answer, where)
+            label = label_of(answer, where)
             if found.get(place, label) != label:
                 raise ProblemError(
                     f"{where}: row {row!r} has two answers, {found[place]!r} and {label!r}; keep one."
@@ -153,60 +163,109 @@ class Answers:
         return found
 
 
-def _known_label(inputs: Inputs) -> Callable[[Any, str], Any]:
-    """Reads an answer as a label of the problem."""
-    classes = inputs.problem.classes
+class _Rows:
+    """Where rows are, by what they are called; programs in between may have changed how that is written."""
 
-    def value(answer: Any, where: str) -> Any:
-        try:
-            return float(answer)
-        except (TypeError, ValueError):
-            raise ProblemError(
-                f"{where}: the answer {answer!r} is not a number; labels are numbers."
-            ) from None
+    def __init__(self, ids: Labels) -> None:
+        names = [str(plain(name)) for name in ids]
+        self.exact = {name: place for place, name in enumerate(names)}
+        numbers = Counter(number for name in names if (number := _number(name)) is not None)
+        self.numbers = {
+            number: place
+            for place, name in enumerate(names)
+            if (number := _number(name)) is not None and numbers[number] == 1
+        }
 
-    if classes is None:
-        return value
-    known = {label: label for label in classes.tolist()} | {str(label): label for label in classes.tolist()}
+    def place(self, row: Any) -> int | None:
+        name = str(row)
+        for written in (name, name.strip(), name.strip().removeprefix(APOSTROPHE)):
+            if written in self.exact:
+                return self.exact[written]
+        number = _number(name)
+        return None if number is None else self.numbers.get(number)
 
-    def label(answer: Any, where: str) -> Any:
-        candidates = [answer, str(answer).strip(), str(answer).strip().removeprefix(NEEDLESS)]
-        for candidate in candidates:
-            if candidate in known:
-                return known[candidate]
-        shown = ", ".join(map(str, classes[:10]))
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _value(answer: Any, where: str) -> float:
+    number = _number(str(answer))
+    if number is None or not math.isfinite(number):
+        raise ProblemError(f"{where}: the answer {answer!r} is not a number; labels are numbers.")
+    return number
+
+
+class _Classes:
+    """Answers as labels, however they are written."""
+
+    def __init__(self, classes: Labels) -> None:
+        self.labels = classes.tolist()
+        self.exact = {str(label): label for label in self.labels}
+
+    def label(self, answer: Any, where: str) -> Any:
+        """The label that is meant."""
+        text = str(answer)
+        for written in (text, text.strip(), text.strip().removeprefix(APOSTROPHE)):
+            if written in self.exact:
+                return self.exact[written]
+        folded = [label for label in self.labels if str(label).casefold() == text.strip().casefold()]
+        same = [label for label in self.labels if _number(str(label)) == _number(text) is not None]
+        for meant in (folded, same):
+            if len(meant) == 1:
+                return meant[0]
+        shown = listed(self.labels)
         raise ProblemError(f"{where}: the answer {answer!r} is not among the labels {shown}.")
-
-    return label
 
 
 def _answered(path: Path) -> Iterator[tuple[str, Any, Any]]:
     """Where each answer stands, the row it is about, and what it is."""
-    if path.suffix.lower() == ".json":
+    kind = path.suffix.lower()
+    if kind == ".json":
         yield from _of_label_studio(path)
-        return
-    sheet = read(path)
+    elif kind in (".csv", ".tsv"):
+        yield from _of_cells(path)
+    else:
+        sheet = read(path)
+        _require_answers(sheet.table.column_names, path)
+        pairs = zip(sheet.table[ROW].to_pylist(), sheet.table[ANSWER].to_pylist(), strict=True)
+        for number, (row, answer) in enumerate(pairs):
+            yield sheet.place(number), row, answer
+
+
+def _of_cells(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Cells exactly as they are written: an answer may read None, and the name of a row 007."""
+    sheet = read(path)  # refuses what is no table
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    for delimiter in ",;\t|":
+        lines = csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter)
+        if ROW in (lines.fieldnames or ()):
+            break
+    _require_answers(lines.fieldnames or (), path)
+    for number, cells in enumerate(lines):
+        yield sheet.place(number), cells[ROW], cells[ANSWER] or ""
+
+
+def _require_answers(names: Iterable[str], path: Path) -> None:
     for name in (ROW, ANSWER):
-        if name not in sheet.table.column_names:
+        if name not in names:
             raise ProblemError(
                 f"{path.name} has no column {name!r}; import what `duti export` wrote, "
                 f"with {ANSWER} filled in."
             )
-    pairs = zip(sheet.table[ROW].to_pylist(), sheet.table[ANSWER].to_pylist(), strict=True)
-    for number, (row, answer) in enumerate(pairs):
-        yield sheet.place(number), _unescaped(row), answer
-
-
-def _unescaped(row: Any) -> Any:
-    return row.removeprefix(NEEDLESS) if isinstance(row, str) else row
 
 
 def _of_label_studio(path: Path) -> Iterator[tuple[str, Any, Any]]:
     """Its JSON export, in full or short."""
     try:
         tasks = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ProblemError(f"{path.name} cannot be read as JSON ({error}).") from None
+    except OSError as error:
+        raise ProblemError(f"{path} cannot be read ({error.strerror}); check the name.") from None
+    except ValueError as error:
+        raise ProblemError(f"{path.name} is not JSON ({error}); import what Label Studio exports.") from None
     if not isinstance(tasks, list):
         raise ProblemError(
             f"{path.name} holds {type(tasks).__name__}, not the list of tasks that Label Studio exports."

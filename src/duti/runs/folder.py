@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import platform
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -25,6 +26,9 @@ from duti.runs.settings import Settings
 FINISHED, INTERRUPTED, RUNNING = "finished", "interrupted", "running"
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 FORMAT = 1
+WRITTEN = ("findings.duti", "findings.parquet", "findings.csv", "report.html")
+EXPORTED = ("flagged.csv", "flagged.jsonl", "label-studio.json", "label-studio.xml")
+"""What a run writes besides run.json and the corrected table, and what is made of it."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,11 @@ class Folder:
         if self.path.exists() and not self.path.is_dir():
             raise ProblemError(f"{self.path} is a file; give a folder with --out.")
         state = self.state
+        strange = [name for name in WRITTEN if state is None and (self.path / name).exists()]
+        if strange:
+            raise ProblemError(
+                f"{self.path} holds {strange[0]}, but no run.json: it is not of a run; use another --out."
+            )
         if resume and state is not None and self.settings.to_json() != settings.to_json():
             raise ProblemError(
                 f"{self._difference(settings)}; resume with the options of then, or --overwrite."
@@ -108,16 +117,42 @@ class Folder:
             )
 
     def begin(self, inputs: Inputs, *, resume: bool) -> None:
-        """Make the folder, without what is left of another run, and say that one has begun."""
+        """Remove what is left of another run, and say that one has begun."""
+        if not resume:
+            self.tidy()
+            for name in (*WRITTEN, *EXPORTED) if self.state else ():
+                (self.path / name).unlink(missing_ok=True)
+        self.write_record(inputs, RUNNING)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep others out: two runs in one folder would take each other's files away."""
+        lock = self.path / ".lock"
+        self._make()
+        with lock.open("wb") as file:
+            try:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except ImportError:  # Windows has no such locks
+                pass
+            except OSError:
+                raise ProblemError(
+                    f"another run is at work in {self.path}; wait, or use another --out."
+                ) from None
+            try:
+                yield
+            finally:
+                lock.unlink(missing_ok=True)
+                with suppress(OSError):  # it is not empty, unless nothing came of it
+                    self.path.rmdir()
+
+    def _make(self) -> None:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             problem = f"{self.path} cannot be made ({error.strerror}); give another --out."
             raise ProblemError(problem) from None
-        if not resume:
-            self.tidy()
-            self.findings_file.unlink(missing_ok=True)
-        self.write_record(inputs, RUNNING)
 
     def _difference(self, settings: Settings) -> str:
         then, now = self.settings.to_json(), settings.to_json()
@@ -144,8 +179,6 @@ class Folder:
         """Remove what a run left that cannot go on, and the folder if it has nothing else."""
         self.tidy()
         (self.path / "run.json").unlink(missing_ok=True)
-        if not any(self.path.iterdir()):
-            self.path.rmdir()
 
     def tidy(self) -> None:
         """Remove the stages, which a finished run does not need, and what a kill left half written."""

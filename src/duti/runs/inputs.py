@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ from duti.files import Sheet, read
 from duti.problem import Problem, listed, task_of
 from duti.runs.settings import Settings
 
-MARKS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+MARKS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False, "x": True}
 """How people write that a row is trusted, or not."""
 
 
@@ -33,8 +34,8 @@ class Inputs:
     trusted: Sheet | None
     labelled: Ints
     """The rows that have a label: those of the problem."""
-    verified: Ints
-    """Those of them that are trusted themselves."""
+    items: Ints
+    """The rows of the trusted file that are not empty."""
     answers: Mapping[int, Any]
     """Labels that were verified since, by the place of their row in the file."""
     problem: Problem
@@ -50,14 +51,6 @@ class Inputs:
     def ids(self) -> Labels:
         """What the rows of the file are called: by the id column, else they are counted from 1."""
         return _ids(self.settings, self.rows)
-
-    def item(self, number: int) -> str:
-        """What a trusted item is called: "trusted line 3", or "row 7" for a row that is trusted itself."""
-        own = 0 if self.trusted is None else self.trusted.table.num_rows
-        if number < own:
-            assert self.trusted is not None
-            return self.trusted.place(number).replace(self.trusted.path.name, "trusted", 1)
-        return f"row {self.ids[self.verified[number - own]]}"
 
 
 def _ids(settings: Settings, rows: Sheet) -> Labels:
@@ -78,63 +71,118 @@ def load(settings: Settings, answers: Mapping[int, Any] | None = None) -> Inputs
         raise ProblemError(
             f"{rows.path.name}: no row has a label in column {settings.label!r}; fill some in."
         )
-    labels = _Labels.of(settings, rows, values, labelled)
-    answers = answers or {}
-    verified = labels.marked(answers)
-    problem = _posed(settings, rows, trusted, labels, verified)
-    notes = [f"{sheet.path.name}: {note}" for sheet in (rows, trusted) if sheet for note in sheet.notes]
-    missing = rows.table.num_rows - len(labelled)
-    if missing:
-        places = listed([rows.place(int(row)) for row in np.flatnonzero(np.asarray(values.is_null()))[:5]])
-        notes.append(f"{missing} rows of {rows.path.name} have no label and are left as they are: {places}.")
+    answers, items = answers or {}, _items(trusted)
+    names = _Names(settings, rows, trusted, labelled, items)
+    with names.translated():
+        labels = _Labels.of(settings, rows, values, labelled)
+        verified, read_as = labels.marked(answers)
+        problem = _posed(settings, rows, trusted, labels, verified, items)
+    problem.notes = tuple(map(names.translate, problem.notes))
     return Inputs(
         settings=settings,
         rows=rows,
         trusted=trusted,
         labelled=labelled,
-        verified=np.fromiter(verified, dtype=np.int64),
+        items=items,
         answers=answers,
         problem=problem,
-        notes=tuple(notes),
+        notes=(*_notes(rows, trusted, values, items), *read_as),
     )
+
+
+def _items(trusted: Sheet | None) -> Ints:
+    """The rows of the trusted file that are not empty altogether, as spreadsheets leave some."""
+    if trusted is None:
+        return np.empty(0, dtype=np.int64)
+    filled = np.zeros(trusted.table.num_rows, dtype=bool)
+    for column in trusted.table.columns:
+        filled |= np.asarray(column.is_valid())
+    return np.flatnonzero(filled)
+
+
+def _notes(rows: Sheet, trusted: Sheet | None, values: Any, items: Ints) -> Iterator[str]:
+    """What was noticed while reading, and rows that are left out."""
+    for sheet in (rows, trusted):
+        if sheet is not None:
+            yield from (f"{sheet.path.name}: {note}" for note in sheet.notes)
+    missing = np.flatnonzero(np.asarray(values.is_null()))
+    if len(missing):
+        places = listed([rows.place(int(row)) for row in missing[:5]], of=len(missing))
+        yield f"Rows without a label are left as they are ({len(missing)}): {places}."
+    if trusted is not None and len(items) < trusted.table.num_rows:
+        yield f"{trusted.path.name}: empty rows are left out ({trusted.table.num_rows - len(items)})."
 
 
 def _posed(
-    settings: Settings, rows: Sheet, trusted: Sheet | None, labels: _Labels, verified: dict[int, Any]
+    settings: Settings,
+    rows: Sheet,
+    trusted: Sheet | None,
+    labels: _Labels,
+    verified: dict[int, Any],
+    items: Ints,
 ) -> Problem:
+    if trusted is None and not verified:
+        raise ProblemError(
+            f"{rows.path.name}: no row with a label is trusted by column {settings.trusted_column!r}; "
+            "mark some with yes, or fill in their right labels."
+        )
     image_folder = None if settings.image is None else rows.path.parent
     ids = _ids(settings, rows)
-    try:
-        problem = Problem(
-            _features(settings, rows).take(labels.labelled),
-            labels.given,
-            None if trusted is None else _features(settings, trusted),
-            None if trusted is None else labels.trusted(trusted),
-            confidence=_confidence(settings, trusted, len(verified)),
-            verified={ids[row]: label for row, label in verified.items()},
-            task=labels.task,
-            ids=ids[labels.labelled],
-            layout=Layout(
-                keep=settings.keep, text=settings.text, image=settings.image, image_folder=image_folder
-            ),
-        )
-    except ProblemError as error:
-        raise ProblemError(_in_terms_of_files(str(error), settings, rows, trusted)) from error
-    problem.notes = tuple(_in_terms_of_files(note, settings, rows, trusted) for note in problem.notes)
-    return problem
-
-
-def _in_terms_of_files(message: str, settings: Settings, rows: Sheet, trusted: Sheet | None) -> str:
-    """A problem names its arguments; to somebody with files these are files and columns."""
-    names = {"X": rows.path.name, "y": f"{rows.path.name} column {settings.label!r}"}
-    if trusted is not None:
-        names |= {
-            "X_trusted": trusted.path.name,
-            "y_trusted": f"{trusted.path.name} column {settings.label!r}",
-        }
-    return re.sub(
-        r"\b(X_trusted|y_trusted|X|y)\b(?=[ ,:])", lambda found: names.get(found[0], found[0]), message
+    return Problem(
+        _features(settings, rows).take(labels.labelled),
+        labels.given,
+        None if trusted is None else _features(settings, trusted).take(items),
+        None if trusted is None else labels.trusted(trusted, items),
+        confidence=_confidence(settings, trusted, items, len(verified)),
+        verified={ids[row]: label for row, label in verified.items()},
+        task=labels.task,
+        ids=ids[labels.labelled],
+        item_ids=None if trusted is None else [_called(trusted, row) for row in items.tolist()],
+        layout=Layout(
+            keep=settings.keep, text=settings.text, image=settings.image, image_folder=image_folder
+        ),
     )
+
+
+def _called(trusted: Sheet, row: int) -> str:
+    """A trusted row as "trusted line 3"."""
+    return trusted.place(row).replace(trusted.path.name, "trusted", 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Names:
+    """A problem names its arguments and counts rows; to somebody with files these are files and lines."""
+
+    settings: Settings
+    rows: Sheet
+    trusted: Sheet | None
+    labelled: Ints
+    items: Ints
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Errors, in terms of files."""
+        try:
+            yield
+        except ProblemError as error:
+            raise ProblemError(self.translate(str(error))) from error
+
+    def translate(self, message: str) -> str:
+        """Only what stands at the beginning is a name; further on it may be data."""
+        message = re.sub(r"^(X_trusted|X) (column ('[^']*'|\"[^\"]*\")), row (\d+)", self._cell, message)
+        message = re.sub(r"^(The columns of )?(X_trusted|y_trusted|X|y)\b", self._argument, message)
+        return re.sub(r"\btask='(\w+)'", r"--task \1", message)
+
+    def _cell(self, found: re.Match[str]) -> str:
+        sheet, rows = (self.rows, self.labelled) if found[1] == "X" else (self.trusted, self.items)
+        return found[0] if sheet is None else f"{sheet.place(int(rows[int(found[4])]))}: {found[2]}"
+
+    def _argument(self, found: re.Match[str]) -> str:
+        sheet = self.trusted if found[2].endswith("trusted") else self.rows
+        if sheet is None:
+            return found[0]
+        column = f" column {self.settings.label!r}" if found[2].startswith("y") else ""
+        return f"{found[1] or ''}{sheet.path.name}{column}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,23 +204,27 @@ class _Labels:
             settings, rows, labelled, given, pa.types.is_string(values.type), task_of(given, settings.task)
         )
 
-    def trusted(self, sheet: Sheet) -> Labels:
+    def trusted(self, sheet: Sheet, items: Ints) -> Labels:
         """The labels of the trusted rows, all of them known."""
-        return self._known(sheet, sheet.table[self.settings.label], np.arange(sheet.table.num_rows))
+        return self._known(sheet, sheet.table[self.settings.label], items)
 
-    def marked(self, answers: Mapping[int, Any]) -> dict[int, Any]:
-        """Labels of rows that are trusted themselves, by their place in the file."""
+    def marked(self, answers: Mapping[int, Any]) -> tuple[dict[int, Any], tuple[str, ...]]:
+        """Labels of rows that are trusted themselves, by their place in the file; and how they were read."""
         found = dict(zip(self.labelled.tolist(), self.given.tolist(), strict=True))
         right: dict[int, Any] = {}
+        read_as = list[str]()
         if self.settings.trusted_column is not None:
-            column = _plain(self.rows.table[self.settings.trusted_column])
-            marks = _marks(column, set(self.given.tolist()))
+            column, name = _plain(self.rows.table[self.settings.trusted_column]), self.settings.trusted_column
+            marks = _marks(column, set(self.given.tolist()), f"{self.rows.path.name} column {name!r}")
             if marks is not None:
                 right = {row: found[row] for row in np.flatnonzero(marks).tolist() if row in found}
+                read_as.append(f"Column {name!r} marks trusted rows: {len(right)}.")
             else:
                 some = np.flatnonzero(~np.asarray(column.is_null()))
                 right = dict(zip(some.tolist(), self._known(self.rows, column, some).tolist(), strict=True))
-        return {row: label for row, label in sorted((right | dict(answers)).items()) if row in found}
+                read_as.append(f"Column {name!r} holds the right labels of rows: {len(right)}.")
+        known = {row: label for row, label in sorted((right | dict(answers)).items()) if row in found}
+        return known, tuple(read_as)
 
     def _known(self, sheet: Sheet, column: Any, some: Ints) -> Labels:
         values = _plain(column)
@@ -209,24 +261,32 @@ def _plain(column: Any) -> Any:
     return values
 
 
-def _marks(column: Any, labels: set[Any]) -> Labels | None:
-    """Which rows are marked, if the column holds marks (yes/no, true/false, 1/0); None if it holds labels.
+def _marks(column: Any, labels: set[Any], place: str) -> Labels | None:
+    """Which rows are marked, if the column holds marks (yes/no, true/false, 1/0, x); None if it holds labels.
 
-    Labels may look like marks; then a column with empty cells holds labels, and one without holds marks.
+    Labels may look like marks. Then a column without empty cells holds marks, one with empty cells labels,
+    unless there is but one value, which might be either.
     """
     cells = column.to_pylist()
     values = set(cells) - {None}
     words = {value: str(value).strip().casefold() for value in values}
-    if not set(words.values()) <= set(MARKS) or (None in cells and values <= labels):
+    if not set(words.values()) <= set(MARKS):
+        return None
+    if None in cells and values <= labels:
+        if len(values) == 1:
+            raise ProblemError(
+                f"{place} is {next(iter(values))!r} or empty, which may mark rows or be their right label; "
+                "to mark rows, use x, or write no where they are not trusted."
+            )
         return None
     return np.asarray([cell is not None and MARKS[words[cell]] for cell in cells])
 
 
-def _confidence(settings: Settings, trusted: Sheet | None, verified: int) -> Any:
+def _confidence(settings: Settings, trusted: Sheet | None, items: Ints, verified: int) -> Any:
     if settings.confidence is None:
         return None
     if trusted is not None and settings.confidence in trusted.table.column_names:
-        values = _plain(trusted.table[settings.confidence])
+        values = _plain(trusted.table[settings.confidence]).take(items)
         if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)) or values.null_count:
             raise ProblemError(
                 f"{trusted.path.name} column {settings.confidence!r} holds {values.type} with "
@@ -252,6 +312,11 @@ def _require_columns(settings: Settings, rows: Sheet, trusted: Sheet | None) -> 
             _require(name, rows.table.column_names, rows, option)
     if trusted is not None:
         _require(settings.label, trusted.table.column_names, trusted, "--label")
+    apart = {"--trusted-column": settings.trusted_column, "--id": settings.id, "--image": settings.image}
+    apart |= {"--drop": settings.label if settings.label in settings.drop else None}
+    for option, name in apart.items():
+        if name == settings.label:
+            raise ProblemError(f"{option} is {name!r}, but that is the label; give another column.")
 
 
 def _require(name: str, known: Iterable[str], sheet: Sheet, option: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from duti.arrays import Ints
+from duti.errors import ProblemError
 from duti.files import write_csv, write_parquet, write_relabelled, write_text
 from duti.findings import Findings
 from duti.problem import listed
@@ -53,6 +54,14 @@ def corrected_file(folder: Folder, inputs: Inputs) -> Path:
 def write_corrected(folder: Folder, inputs: Inputs, labels: dict[int, Any], out: Path | None = None) -> Path:
     """The training rows with other labels in some cells and nothing else changed; the file it is in."""
     written = out or corrected_file(folder, inputs)
+    for sheet in inputs.sheets.values():
+        if written.exists() and written.samefile(sheet.path):
+            raise ProblemError(
+                f"{written} is an input of the run, which is never overwritten; give another --out."
+            )
+    if not written.name.endswith(corrected_file(folder, inputs).suffix):
+        suffix = inputs.rows.suffix
+        raise ProblemError(f"{written.name}: the table is written as it came, as .{suffix}; name it so.")
     write_relabelled(inputs.rows, inputs.settings.label, labels, written)
     return written
 
@@ -71,10 +80,8 @@ def findings_table(inputs: Inputs, findings: Findings, reasons: Reasons) -> Any:
     flagged = np.isin(ranking, findings.flagged)
     said = why(inputs, reasons)
     suggested = findings.suggested_labels[ranking].tolist()
+    name, ids = inputs.settings.id, pa.array(order + 1)
     columns = {
-        inputs.settings.id or "row": inputs.rows.table[inputs.settings.id].take(order)
-        if inputs.settings.id
-        else pa.array(order + 1),
         "rank": _padded(np.arange(1, len(labelled) + 1).tolist(), blank),
         "flagged": _padded(flagged.tolist(), blank),
         "given_label": _padded(findings.given_labels[ranking].tolist(), blank),
@@ -83,7 +90,9 @@ def findings_table(inputs: Inputs, findings: Findings, reasons: Reasons) -> Any:
         "verified": _padded(findings.verified[ranking].tolist(), blank),
         "why": pa.array([said.get(int(row)) for row in ranking] + [None] * blank, pa.string()),
     }
-    return pa.table(columns)
+    if name is not None:
+        name, ids = f"{name} (id)" if name in columns else name, inputs.rows.table[name].take(order)
+    return pa.table({name or "row": ids} | columns)
 
 
 def why(inputs: Inputs, reasons: Reasons) -> dict[int, str]:
@@ -92,7 +101,7 @@ def why(inputs: Inputs, reasons: Reasons) -> dict[int, str]:
     for row, pulls in zip(reasons.rows.tolist(), reasons.pulls, strict=True):
         items = pulling(pulls)
         if len(items):
-            told[row] = listed([f"{inputs.item(int(item))} ({pulls[item]:+.2g})" for item in items])
+            told[row] = listed([f"{inputs.problem.item_names[item]} ({pulls[item]:+.2g})" for item in items])
     return told
 
 

@@ -76,7 +76,12 @@ def perform(
         return reported(folder)
     with clock.timing("reading and encoding"):
         inputs = folder.inputs if resume and folder.state else load_inputs(settings, answers)
-    folder.begin(inputs, resume=resume)
+    with folder.locked():
+        folder.begin(inputs, resume=resume)
+        return _performed(folder, inputs, progress, clock)
+
+
+def _performed(folder: Folder, inputs: Inputs, progress: Progress, clock: Clock) -> Outcome:
     with clock.timing("debugging"):
         try:
             findings = debugged(folder, inputs, progress)
@@ -84,7 +89,7 @@ def perform(
             folder.abandon()
             raise
     with clock.timing("explaining"):
-        said = reasons(inputs.problem, findings, settings.seed)
+        said = reasons(inputs.problem, findings, inputs.settings.seed)
     with clock.timing("writing"):
         write_findings(folder, inputs, findings, said)
     case = case_of(inputs, findings, said)
@@ -171,14 +176,15 @@ def case_of(inputs: Inputs, findings: Findings, said: Reasons) -> Case:
         findings=findings,
         reasons=said,
         rows=rows,
-        trusted=rows.slice(0, 0) if inputs.trusted is None else inputs.trusted.table,
+        trusted=rows.slice(0, 0) if inputs.trusted is None else inputs.trusted.table.take(inputs.items),
         label=settings.label,
         groups=settings.groups,
         text=next((column.name for column in columns if column.kind == "text"), None),
         image=settings.image,
         image_folder=inputs.rows.path.parent,
         columns=tuple((column.name, column.kind, column.treatment) for column in columns),
-        items=tuple(inputs.item(number) for number in range(inputs.problem.m)),
+        row_name=settings.id or "row",
+        items=inputs.problem.item_names,
         settings=_shown(inputs),
         title=inputs.rows.path.name,
     )

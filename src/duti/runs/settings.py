@@ -39,6 +39,11 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for path in filter(None, (self.train, self.trusted)):
+            try:
+                str(path).encode()
+            except UnicodeEncodeError:
+                raise ProblemError(f"{str(path)!r} is not a name in UTF-8; rename the file.") from None
         if self.trusted is None and self.trusted_column is None:
             raise ProblemError(
                 f"nothing is trusted: give a file of trusted rows after {self.train.name}, "
