@@ -27,7 +27,7 @@ from duti.tune import tune
 
 EXPLAINED = 1000
 """Flagged rows that get reasons; nobody reads more."""
-TRAINED_ON = 10_000
+TRAINED_ON = 4000
 """Of more rows, a sample shows what a learner makes of the labels before and after."""
 TOL = 1e-6
 """max|g| of the learners before and after: to look at, not to decide with."""
