@@ -13,5 +13,9 @@ class LearnerError(DutiError):
     """The learner does not fit the problem, or a hyperparameter is missing or impossible."""
 
 
+class FileError(DutiError):
+    """A file cannot be written."""
+
+
 class ResourceError(DutiError):
     """The work needs more memory than there is."""

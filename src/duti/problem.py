@@ -163,6 +163,14 @@ class Problem:
         """Codes → labels as the user writes them."""
         return labels if self.classes is None else self.classes[labels]
 
+    def coded(self, labels: Labels) -> Targets:
+        """Labels as the user writes them → codes; of a regression, values.
+
+        >>> Problem([[0.0], [1.0]], ["a", "b"], [[0.5]], ["a"]).coded(np.array(["b", "a"]))
+        array([1, 0])
+        """
+        return self._encoded(labels, "labels")
+
     def budget(self, budget: int | None) -> int:
         """The number of rows somebody is willing to check; a tenth of them if not said."""
         if budget is None:

@@ -68,14 +68,14 @@ def reasons(problem: Problem, findings: Findings, random_state: Seed = None) -> 
     objective = Objective(some, learner, features=features, tol=TOL)
     given = objective.given_fit
     labels = findings.corrected_labels()[sample]
-    after = objective.erm.fit(label_targets(_codes(problem, labels), problem.k), given, objective.tol)
+    after = objective.erm.fit(label_targets(problem.coded(labels), problem.k), given, objective.tol)
     scores = [objective.trusted_scores(fit.theta) for fit in (given, after)]
     told = [softmax(one) if problem.k else one for one in scores]
     before = Model(fitted, given.theta, learner.intercept)
     rows = findings.flagged[:EXPLAINED]
     return Reasons(
         rows=rows,
-        pulls=_pulls(problem, objective, before, rows, _codes(problem, findings.suggested_labels[rows])),
+        pulls=_pulls(problem, objective, before, rows, problem.coded(findings.suggested_labels[rows])),
         before=before,
         after=Model(fitted, after.theta, learner.intercept),
         trusted_before=told[0],
@@ -95,13 +95,6 @@ def _known(problem: Problem, findings: Findings, random_state: Seed) -> Learner:
     if findings.learner is not None:
         return findings.learner
     return tune(default_learner(problem.task), problem.X, problem.y, problem.k, random_state).best
-
-
-def _codes(problem: Problem, labels: Targets) -> Targets:
-    if problem.classes is None:
-        return np.asarray(labels, dtype=np.float64)
-    position = {label: code for code, label in enumerate(problem.classes.tolist())}
-    return np.asarray([position[label] for label in labels.tolist()], dtype=np.int64)
 
 
 def _pulls(problem: Problem, objective: Objective, before: Model, rows: Ints, fixes: Targets) -> Array:

@@ -266,6 +266,12 @@ def test_no_input_is_ever_overwritten_nor_written_in_another_format(
     assert files[1].read_bytes() == before
 
 
+def test_what_cannot_be_written_has_an_exit_code_of_its_own(copied: Path, tmp_path: Path) -> None:
+    result = typed("apply", copied, "--top", 1, "--out", tmp_path / "nowhere" / "x.csv")
+    assert result.exit_code == 4
+    assert "cannot be written" in result.stderr
+
+
 def test_a_clean_table_is_told_to_be_clean(tmp_path: Path) -> None:
     rows = "x,label\n" + "".join(f"{i},{'a' if i < 40 else 'b'}\n" for i in [*range(35), *range(45, 80)])
     (tmp_path / "rows.csv").write_text(rows)

@@ -131,7 +131,7 @@ class TestTrustedItems:
         found = duti.Duti(duti.KernelLogistic(2.0, 0.01), budget=2).rank(problem)
         rows = pa.table({"x": X[:, 0], "label": y})
         case = cases.case_of(problem, found, rows, pa.table({"x": [0.5], "label": ["a"]}))
-        assert item_names(case) == ("item 0", "row 3", "row 6")
+        assert item_names(case) == ("item 0", "verified row 3", "verified row 6")
         cells = {i.name: i.cells for i in trusted_table(case, Marks.of(case), item_names(case)).items}
         assert cells["row 6"] == ("6",)
         nothing_given = replace(problem_without_items(X, y), rows=rows)

@@ -12,7 +12,7 @@ from duti.cli.debug import debug
 from duti.cli.demo import demo
 from duti.cli.reproduce import reproduce
 from duti.cli.results import apply, export, import_answers, report
-from duti.errors import DutiError, ResourceError
+from duti.errors import DutiError, FileError, ResourceError
 
 WRONG_INPUT, NO_MEMORY, NO_FILE, INTERRUPTED = 2, 3, 4, 130
 EXIT_CODES = """\b
@@ -40,8 +40,8 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except DutiError as error:
-            code = NO_MEMORY if isinstance(error, ResourceError) else WRONG_INPUT
-            raise _Refusal(str(error), code) from error
+            codes = {ResourceError: NO_MEMORY, FileError: NO_FILE}
+            raise _Refusal(str(error), codes.get(type(error), WRONG_INPUT)) from error
         except BrokenPipeError:  # whoever read the output has seen enough
             sys.stderr.close()
             ctx.exit(0)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from duti.errors import DutiError
+from duti.errors import DutiError, FileError
 from duti.files.atomic import atomically
 from duti.files.huggingface import STATE
 from duti.files.reading import FORMATS, bytes_at, checked_bytes, folder_at
@@ -94,7 +94,7 @@ def _written(out: Path) -> Iterator[Path]:
         with atomically(out) as temporary:
             yield temporary
     except OSError as error:
-        raise DutiError(
+        raise FileError(
             f"{out} cannot be written ({error.strerror or error}); check the folder and the disk."
         ) from error
 

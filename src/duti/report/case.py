@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from duti.arrays import Ints, Labels, Mask, Targets
+from duti.arrays import Ints, Mask
 from duti.findings import Findings
 from duti.problem import Problem
 from duti.reasons import Reasons
@@ -42,8 +42,6 @@ class Case:
     """Name, kind, and what was done to it, for every column."""
     row_name: str = "row"
     """What the names of rows are called: the column they are from."""
-    items: tuple[str, ...] = ()
-    """What the trusted items are called, verified rows last; they are counted from 0 if not said."""
     settings: Mapping[str, str] | None = None
     """What it takes to run it again."""
     title: str = "training set"
@@ -59,10 +57,3 @@ class Case:
         flagged, found = self.findings.flagged, self.findings
         changed: Mask = np.asarray(found.suggested_labels[flagged] != found.given_labels[flagged])
         return flagged[changed]
-
-    def codes(self, labels: Labels) -> Targets:
-        """Labels as the user writes them → codes of classes, or values of a regression."""
-        if self.problem.classes is None:
-            return np.asarray(labels, dtype=np.float64)
-        code = {label: code for code, label in enumerate(self.problem.classes.tolist())}
-        return np.array([code[label] for label in labels.tolist()], dtype=np.int64)

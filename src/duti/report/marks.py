@@ -44,7 +44,7 @@ class Marks:
             return cls(case, np.arange(max(k, 1)))
         flagged = case.findings.flagged
         labels = case.findings.given_labels[flagged], case.findings.suggested_labels[flagged]
-        flags = np.bincount(np.concatenate([case.codes(some) for some in labels]), minlength=k)
+        flags = np.bincount(np.concatenate([case.problem.coded(some) for some in labels]), minlength=k)
         frequent = np.lexsort((-np.bincount(case.problem.y, minlength=k), -flags))[:OTHER]
         of_code = np.full(k, OTHER)
         of_code[np.sort(frequent)] = np.arange(OTHER)
@@ -54,7 +54,7 @@ class Marks:
         """The mark of each label."""
         if self.case.problem.classes is None:
             return np.zeros(len(labels), dtype=np.int64)
-        return self.of_code[self.case.codes(labels)]
+        return self.of_code[self.case.problem.coded(labels)]
 
     def keys(self, labels: Labels) -> list[Markup]:
         """The mark of each label as a small picture; none in regression."""

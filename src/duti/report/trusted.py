@@ -57,15 +57,9 @@ class TrustedTable:
 
 
 def item_names(case: Case) -> tuple[str, ...]:
-    """What the trusted items are called: by position, as in the notes; verified rows by their own names."""
-    if case.items:
-        return tuple(cell(name) for name in case.items)
-    given, verified = case.trusted.num_rows, case.problem.m - case.trusted.num_rows
-    rows = _verified_rows(case)
-    if rows is None:
-        return (*(f"item {i}" for i in range(given)), *(f"verified {i}" for i in range(verified)))
-    ids = case.findings.row_ids
-    return (*(f"item {i}" for i in range(given)), *(f"row {cell(ids[row])}" for row in rows.tolist()))
+    """What the trusted items are called; a number alone would say nothing."""
+    names = case.problem.item_names
+    return tuple(f"item {name}" if name.isdigit() else cell(name) for name in names)
 
 
 def trusted_table(case: Case, marks: Marks, names: tuple[str, ...]) -> TrustedTable:

@@ -72,7 +72,7 @@ def _curves(case: Case, marks_: Marks) -> View:
     problem, found, why = case.problem, case.findings, case.reasons
     is_class = problem.task == "classification"
     given, suggested = (
-        np.asarray(case.codes(labels[rows]), dtype=np.float64)
+        np.asarray(case.problem.coded(labels[rows]), dtype=np.float64)
         for labels in (found.given_labels, found.suggested_labels)
     )
     at = dense(problem.X)[rows, 0]

@@ -15,7 +15,7 @@ from typing import Any
 
 import duti
 from duti.detector import STAGES
-from duti.errors import ProblemError
+from duti.errors import FileError, ProblemError
 from duti.files import write_json
 from duti.findings import Findings, load
 from duti.journal import Journal
@@ -152,7 +152,7 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             problem = f"{self.path} cannot be made ({error.strerror}); give another --out."
-            raise ProblemError(problem) from None
+            raise FileError(problem) from None
 
     def _difference(self, settings: Settings) -> str:
         then, now = self.settings.to_json(), settings.to_json()
@@ -176,7 +176,7 @@ class Folder:
         self.__dict__.pop("record", None)
 
     def abandon(self) -> None:
-        """Remove what a run left that cannot go on, and the folder if it has nothing else."""
+        """Remove what a run left that cannot go on."""
         self.tidy()
         (self.path / "run.json").unlink(missing_ok=True)
 

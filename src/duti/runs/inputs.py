@@ -18,7 +18,7 @@ from duti.arrays import Ints, Labels
 from duti.encode import Layout, codes, natural, sorted_classes, vector
 from duti.errors import ProblemError
 from duti.files import Sheet, read
-from duti.problem import Problem, listed, task_of
+from duti.problem import Problem, Task, listed, task_of
 from duti.runs.settings import Settings
 
 MARKS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False, "x": True}
@@ -77,6 +77,7 @@ def load(settings: Settings, answers: Mapping[int, Any] | None = None) -> Inputs
         labels = _Labels.of(settings, rows, values, labelled)
         verified, read_as = labels.marked(answers)
         problem = _posed(settings, rows, trusted, labels, verified, items)
+        problem.budget(settings.budget)  # before anything is written or taken away
     problem.notes = tuple(map(names.translate, problem.notes))
     return Inputs(
         settings=settings,
@@ -195,7 +196,7 @@ class _Labels:
     given: Labels
     text: bool
     """Whether labels are text: then those of trusted rows are read as text too."""
-    task: Any
+    task: Task
 
     @classmethod
     def of(cls, settings: Settings, rows: Sheet, values: Any, labelled: Ints) -> _Labels:

@@ -48,7 +48,7 @@ def plain(value: Any) -> Any:
 
 def corrected_file(folder: Folder, inputs: Inputs) -> Path:
     """The training rows with fixes, in the format that they came in."""
-    return folder.path / (f"corrected.{inputs.rows.suffix}" if inputs.rows.suffix else "corrected")
+    return folder.path / f"corrected.{inputs.rows.suffix}"
 
 
 def write_corrected(folder: Folder, inputs: Inputs, labels: dict[int, Any], out: Path | None = None) -> Path:
@@ -59,9 +59,9 @@ def write_corrected(folder: Folder, inputs: Inputs, labels: dict[int, Any], out:
             raise ProblemError(
                 f"{written} is an input of the run, which is never overwritten; give another --out."
             )
-    if not written.name.endswith(corrected_file(folder, inputs).suffix):
-        suffix = inputs.rows.suffix
-        raise ProblemError(f"{written.name}: the table is written as it came, as .{suffix}; name it so.")
+    kind = f".{inputs.rows.suffix}"
+    if not (written.name.endswith(kind) or inputs.rows.path.is_dir()):
+        raise ProblemError(f"{written.name}: the table is written as it came, as {kind}; name it so.")
     write_relabelled(inputs.rows, inputs.settings.label, labels, written)
     return written
 

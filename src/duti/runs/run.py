@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import duti
 from duti.automatic import Automatic
 from duti.detector import detector_of, learner_for
 from duti.errors import DutiError
@@ -36,7 +37,7 @@ class Clock:
         """Of this part, the seconds."""
         began = time.perf_counter()
         yield
-        self.seconds[part] = round(self.seconds.get(part, 0.0) + time.perf_counter() - began, 3)
+        self.seconds[part] = round(time.perf_counter() - began, 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +185,6 @@ def case_of(inputs: Inputs, findings: Findings, said: Reasons) -> Case:
         image_folder=inputs.rows.path.parent,
         columns=tuple((column.name, column.kind, column.treatment) for column in columns),
         row_name=settings.id or "row",
-        items=inputs.problem.item_names,
         settings=_shown(inputs),
         title=inputs.rows.path.name,
     )
@@ -192,8 +192,6 @@ def case_of(inputs: Inputs, findings: Findings, said: Reasons) -> Case:
 
 def _shown(inputs: Inputs) -> dict[str, str]:
     """Settings for the end of the report, with names of files but no folders."""
-    import duti
-
     asked = {
         name.replace("_", " "): ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
         for name, value in inputs.settings.to_json().items()
