@@ -133,9 +133,9 @@ class TestTrustedItems:
         case = cases.case_of(problem, found, rows, pa.table({"x": [0.5], "label": ["a"]}))
         assert item_names(case) == ("item 0", "verified row 3", "verified row 6")
         cells = {i.name: i.cells for i in trusted_table(case, Marks.of(case), item_names(case)).items}
-        assert cells["row 6"] == ("6",)
+        assert cells["verified row 6"] == ("6",)
         nothing_given = replace(problem_without_items(X, y), rows=rows)
-        assert item_names(nothing_given) == ("row 3", "row 6")
+        assert item_names(nothing_given) == ("verified row 3", "verified row 6")
         assert "row 6" in html(nothing_given)
 
 
