@@ -26,19 +26,21 @@ class Tally:
         n = len(relabelling.frozen)
         self.first_step: Ints = np.zeros(n, dtype=np.int64)
         self.deviation: Array = np.zeros(n)
-        self.margin: Array = relabelling.margin(start.evidence)
+        self.margin: Array = np.zeros(n)
+        self.evidence = start.evidence
         self.fixes: Targets = relabelling.y.copy()
 
     def add(self, solution: Solution) -> None:
-        """Take in the next step."""
-        self.steps.append(Step.of(solution, self.relabelling))
-        flagged = self.relabelling.flagged(solution.delta)
-        new = flagged & (self.first_step == 0)
+        """Take in the next step; only rows that it flags cost anything."""
+        step = Step.of(solution, self.relabelling)
+        self.steps.append(step)
+        new = step.flagged[self.first_step[step.flagged] == 0]
+        entering, flagged = self.relabelling.take(new), self.relabelling.take(step.flagged)
         self.first_step[new] = len(self.steps)
-        self.deviation[new] = self.relabelling.deviation(solution.delta)[new]
-        pending = new | (self.first_step == 0)  # the margin at the first flag, or else at the last step
-        self.margin[pending] = self.relabelling.margin(solution.evidence)[pending]
-        self.fixes[flagged] = self.relabelling.fixes(solution.delta)[flagged]
+        self.deviation[new] = entering.deviation(solution.delta[new])
+        self.margin[new] = entering.margin(solution.evidence[new])
+        self.fixes[step.flagged] = flagged.fixes(solution.delta[step.flagged])
+        self.evidence = solution.evidence
 
     @property
     def flagged(self) -> int:
@@ -51,4 +53,5 @@ class Tally:
         when = np.where(ever, self.first_step, len(self.steps) + 1)
         # Deviations that differ by less than a solver can tell are equal.
         strength = np.round(self.deviation / max(self.deviation.max(), np.finfo(float).tiny), 6)
-        return np.lexsort((-self.margin, -strength, when, self.relabelling.frozen))
+        margin = np.where(ever, self.margin, self.relabelling.margin(self.evidence))
+        return np.lexsort((-margin, -strength, when, self.relabelling.frozen))

@@ -9,7 +9,7 @@ leave its given label when its margin exceeds the price γ.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -26,6 +26,10 @@ class Relabelling(Protocol):
     """δ⁽⁰⁾: nothing changed."""
     frozen: Mask
     """Rows where δ may not move."""
+
+    def take(self, rows: Ints) -> Self:
+        """The same for some of the rows."""
+        ...
 
     def labels(self, delta: Array) -> Array:
         """The labels the learner is trained on."""
@@ -66,7 +70,10 @@ class SoftLabels:
     def __init__(self, y: Ints, k: int, frozen: Mask) -> None:
         self.y, self.frozen = y, frozen
         self.start = np.asfortranarray(np.eye(k)[y])
-        self._rows = np.arange(len(y))
+
+    def take(self, rows: Ints) -> SoftLabels:
+        """The same for some of the rows."""
+        return SoftLabels(self.y[rows], self.start.shape[1], self.frozen[rows])
 
     def labels(self, delta: Array) -> Array:
         """δ itself."""
@@ -82,15 +89,15 @@ class SoftLabels:
 
     def flagged(self, delta: Array) -> Mask:
         """argmax_j δ_ij ≠ y_i."""
-        return np.asarray(delta.max(axis=1) > delta[self._rows, self.y])
+        return np.asarray(delta.max(axis=1) > self._given(delta))
 
     def deviation(self, delta: Array) -> Array:
         """1 − δ_{i,y_i}."""
-        return np.asarray(1 - delta[self._rows, self.y])
+        return np.asarray(1 - self._given(delta))
 
     def margin(self, evidence: Array) -> Array:
         """max_{j≠y_i} E_ij − E_{i,y_i}: the γ at which the row wants to flip."""
-        return np.asarray(self._others(evidence).max(axis=1) - evidence[self._rows, self.y])
+        return np.asarray(self._others(evidence).max(axis=1) - self._given(evidence))
 
     def fixes(self, delta: Array) -> Ints:
         """The other class with the most mass."""
@@ -99,6 +106,10 @@ class SoftLabels:
     def gamma_max(self, evidence: Array) -> float:
         """The largest margin of a row that may change."""
         return float(self.margin(evidence)[~self.frozen].max())
+
+    def _given(self, values: Array) -> Array:
+        """The value of the given class of each row."""
+        return np.asarray(np.einsum("ij,ij->i", values, self.start))
 
     def _others(self, values: Array) -> Array:
         return np.where(self.start > 0, -np.inf, values)
@@ -110,6 +121,10 @@ class Shifts:
     def __init__(self, y: Array, frozen: Mask) -> None:
         self.y, self.frozen = y, frozen
         self.start = np.zeros(len(y))
+
+    def take(self, rows: Ints) -> Shifts:
+        """The same for some of the rows."""
+        return Shifts(self.y[rows], self.frozen[rows])
 
     def labels(self, delta: Array) -> Array:
         """y + δ."""

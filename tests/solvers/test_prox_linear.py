@@ -13,7 +13,7 @@ from duti.detector import Duti
 from duti.solvers import Solver
 from duti.solvers.bilevel import Point
 from duti.solvers.projected_gradient import ProjectedGradient
-from duti.solvers.prox_linear import PreparedProxLinear, ProxLinear
+from duti.solvers.prox_linear import USUALLY_REHEARSED, PreparedProxLinear, ProxLinear
 from duti.solvers.rehearsal import Rehearsal
 
 
@@ -176,3 +176,21 @@ def test_labels_that_leave_a_class_empty_do_not_overflow() -> None:
     problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted, confidence=0.1)
     found = Duti(KernelLogistic(3.0, 0.1), solver=ProxLinear(rtol=1e-2)).rank(problem)
     assert all(np.isfinite(step.objective) for step in found.path)
+
+
+def test_rehearsals_that_lead_nowhere_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = benchmark_bands(np.random.default_rng(193), 659, 24, 7, 4)
+    problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted, confidence=54.0)
+    objective, steps, step = Objective(problem, Logistic(2.5e-7)), 0, PreparedProxLinear._step
+
+    def counted(*args: Any) -> Point | None:
+        nonlocal steps
+        steps += 1
+        return step(*args)
+
+    monkeypatch.setattr(PreparedProxLinear, "_step", counted)
+    solver = ProxLinear(max_steps=6).prepare(objective)
+    at = solver.start()
+    at = solver.solve(objective.relabelling.gamma_max(at.evidence) / 8, at)
+    assert not at.converged
+    assert 6 < steps <= 6 * USUALLY_REHEARSED

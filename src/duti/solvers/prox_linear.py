@@ -41,6 +41,8 @@ MOST_SWEEPS = 10
 LINE_SEARCHES = 8
 MOST_REHEARSED = 16
 """Steps that are rehearsed at most before all rows take them."""
+USUALLY_REHEARSED = 4
+"""Steps that are rehearsed at most on average: where it is always more, they lead nowhere."""
 LONG_REHEARSAL = 12
 """Steps of conjugate gradients in a sweep after which the preconditioner is out of date."""
 POOR = 0.5
@@ -106,6 +108,7 @@ class PreparedProxLinear:
         self.W: tuple[Array, ...] = ()
         self.rho, self.oversampled = 1.0, 1.0
         self.stale, self.fresh, self.effort = True, False, Effort(settings.max_steps)
+        self.rehearsals = 0
 
     def start(self) -> Solution:
         """The given labels."""
@@ -126,17 +129,18 @@ class PreparedProxLinear:
         if not self.W:  # another solver has made the start
             self._redraw(at)
         values: list[float] = []
+        self.rehearsals = USUALLY_REHEARSED * self.effort.steps
         for left in reversed(range(self.effort.steps + 1)):
             bids = self._bids(at, gamma)
             gap, error = self._gap(at, bids, gamma)
             unsure = gap + error > self.aim and error > BLIND * max(gap, self.aim)
-            if left and unsure and sweeps < MOST_SWEEPS:
+            if left and self.rehearsals and unsure and sweeps < MOST_SWEEPS:
                 at, sweeps = self._sweep(at), sweeps + 1
                 self.stale |= sweeps == MOST_SWEEPS
                 continue
             gap += error
-            if gap <= self.aim or not left:  # the gap that is stated is always that of the labels returned
-                break
+            if gap <= self.aim or not (left and self.rehearsals):
+                break  # the gap that is stated is always that of the labels returned
             values.append(at.priced(gamma))
             worth = 0.1 * (self.rtol if gap <= self.rtol else self.aim) * abs(values[-1])
             if len(values) > PATIENCE and values[-PATIENCE] - values[-1] <= worth:
@@ -183,7 +187,8 @@ class PreparedProxLinear:
     def _rehearsed(self, stage: Rehearsal, gamma: float, tol: float) -> Point:
         """Where some steps lead, or fewer if their gap falls below the tolerance."""
         at = stage.start
-        for _ in range(min(self.daring, self.effort.steps)):
+        for _ in range(min(self.daring, self.rehearsals)):
+            self.rehearsals -= 1
             bids = self._bids(at, gamma, stage)
             if bids.excess.sum() <= tol * self.n * self._scale(at, gamma):
                 break
