@@ -8,9 +8,18 @@ import pytest
 import duti
 from duti import KernelLogistic, Logistic, Problem
 from duti.arrays import Array, Ints
-from duti.automatic import PLAUSIBLE, Automatic
-from duti.automatic.candidates import BANDWIDTHS, CHOSEN_ON, FINALISTS, RIDGES, candidates
+from duti.automatic import Automatic
+from duti.automatic.candidates import (
+    BANDWIDTHS,
+    CHOSEN_ON,
+    FINALISTS,
+    MANY_ITEMS,
+    RIDGES,
+    WIDER,
+    candidates,
+)
 from duti.automatic.confusion import confusions
+from duti.automatic.judgement import PLAUSIBLE
 from duti.automatic.leave_one_out import block_inverse, leverages, rows_left_out
 from duti.automatic.mixture import contradiction, mixed, replacements
 from duti.automatic.notes import note_on_far_rows
@@ -250,7 +259,7 @@ def test_findings_with_opinions_are_saved_and_read(tmp_path: Path) -> None:
 def test_the_flipped_peak_of_a_sine_is_found_and_straightened() -> None:
     data = sine(np.random.default_rng(7))
     problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted)
-    found = Automatic(budget=100).rank(problem)
+    found = Automatic().rank(problem)
     assert average_precision(found.ranking, data.is_bug) > 0.97
     assert data.is_bug[found.flagged].mean() > 0.9
     wrong = found.flagged[data.is_bug[found.flagged]]
@@ -258,6 +267,42 @@ def test_the_flipped_peak_of_a_sine_is_found_and_straightened() -> None:
     assert error < 0.25
     assert sum(opinion.weight for opinion in found.opinions) == pytest.approx(1.0)
     assert found.systematic is None
+
+
+def test_many_trusted_values_are_heard_alone_and_choose_among_wider_kernels() -> None:
+    data, rng = sine(np.random.default_rng(7)), np.random.default_rng(7)
+    some = rng.choice(len(data.y), MANY_ITEMS, replace=False)
+    heard = {}
+    for m in (MANY_ITEMS - 1, MANY_ITEMS):
+        found = duti.debug(data.X, data.y, data.X[some[:m]], data.truth[some[:m]])
+        heard[m] = {kind: [o for o in found.opinions if o.learnt_from == kind] for kind in Kind}
+        assert sum(opinion.weight for opinion in found.opinions) == pytest.approx(1)
+        assert found.path
+    number = len(RIDGES["regression"]) * (len(WIDER) + len(BANDWIDTHS))
+    assert not heard[MANY_ITEMS - 1][Kind.TRUSTED]
+    assert len(heard[MANY_ITEMS][Kind.TRUSTED]) == len(heard[MANY_ITEMS][Kind.DEBUGGED]) == number
+    alone = heard[MANY_ITEMS][Kind.TRUSTED][0]
+    folds = np.arange(MANY_ITEMS) % 5
+    X, y, squares = data.X[some], data.truth[some], 0.0
+    for fold in range(5):
+        kept, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        objective = Objective(Problem(data.X, data.y, X[kept], y[kept]), alone.learner)
+        fit = alone.learner.erm(objective.trusted_rows, 0).fit(objective.trusted_labels)
+        mapped = Objective(Problem(data.X, data.y, X[out], y[out]), alone.learner).trusted_rows
+        squares += float(((mapped.times(fit.theta) - y[out]) ** 2).sum())
+    assert alone.trusted_loss == pytest.approx(np.sqrt(squares / MANY_ITEMS), rel=0.01)
+
+
+def test_a_budget_of_values_is_spent_on_all_that_are_farther_away_than_noise() -> None:
+    data = sine(np.random.default_rng(7))
+    alone, asked = (
+        duti.debug(data.X, data.y, data.X_trusted, data.y_trusted, budget=budget) for budget in (None, 45)
+    )
+    assert len(alone.flagged) < len(asked.flagged) <= 45
+    assert set(alone.flagged) <= set(asked.flagged)
+    residuals = abs(asked.suggested_labels - data.y)[asked.flagged]
+    # the noise of the sine has a standard deviation of 0.1
+    assert residuals.min() > 0.05
 
 
 def test_a_single_trusted_value_is_enough() -> None:

@@ -18,14 +18,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from duti.arrays import Array, Mask
+from duti.arrays import Mask
 from duti.automatic.asking import Asking
 from duti.automatic.candidates import CHOSEN_ON, FINALISTS, approximated, number_of
 from duti.automatic.hearing import hear
-from duti.automatic.judgement import judge
+from duti.automatic.judgement import Judgement, judge
 from duti.automatic.mixture import Mixture
 from duti.automatic.notes import note_on_far_rows, note_on_kind, note_on_unseen_labels
-from duti.automatic.values import Values, hear_values, verdict
+from duti.automatic.values import Values, Verdict, hear_values, verdict
 from duti.automatic.voices import Kind
 from duti.errors import ProblemError
 from duti.findings import Findings, note_on_satisfied, scored
@@ -40,8 +40,6 @@ from duti.resources import Estimate, Speed, estimate, foresee, limited_threads
 
 CONFIDENCE = {"classification": 1.0, "regression": 10.0}
 """All trusted items together weigh as much as all rows, or ten times as much."""
-PLAUSIBLE = 0.1
-"""A budget is spent on labels that are wrong with at least this probability."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class Automatic:
             judgement = judge(weighed, mixture)
         opinions = _opinions(mixture)
         best = max(mixture.voices, key=lambda voice: (voice.learner == opinions[0].learner, len(voice.path)))
-        flagged = self._flagged(judgement.flagged, judgement.quality)
+        flagged = self._flagged(judgement)
         suspicious = flagged.nonzero()[0]
         return scored(
             problem,
@@ -111,21 +109,22 @@ class Automatic:
         """What it will take: many learners of some rows, and few of all if these are more."""
         learner = default_learner(problem.task) if self.learner is None else self.learner
         some = problem.subset(np.arange(min(problem.n, CHOSEN_ON)))
-        chosen = estimate(some, approximated(some, learner), speed, number_of(learner))
+        chosen = estimate(some, approximated(some, learner), speed, number_of(some, learner))
         if some.n == problem.n:
             return chosen
         heard = estimate(problem, approximated(problem, learner), speed, FINALISTS)
         return Estimate(max(chosen.bytes, heard.bytes), chosen.seconds + heard.seconds)
 
-    def _flagged(self, disputed: Mask, quality: Array) -> Mask:
+    def _flagged(self, found: Judgement | Verdict) -> Mask:
         """Disputed labels; who says how many rows are going to be checked gets all that may well be wrong."""
-        return disputed if self.budget is None else disputed | (1 - quality >= PLAUSIBLE)
+        return found.flagged if self.budget is None else found.flagged | found.plausible
 
     def _of_values(self, problem: Problem, values: Values) -> Findings:
         order = np.argsort(-values.weights, kind="stable")
         ranked = [(values.heard[i], float(values.weights[i])) for i in order]
-        found, best = verdict(problem, values), ranked[0][0]
-        flagged = self._flagged(found.flagged, found.quality)
+        found, learner = verdict(problem, values), ranked[0][0].learner
+        best = next(value for value, _ in ranked if value.learner == learner and value.kind is Kind.DEBUGGED)
+        flagged = self._flagged(found)
         return scored(
             problem,
             1 - found.quality,
@@ -137,7 +136,7 @@ class Automatic:
             path=best.path,
             status=_status(complete=values.complete, flagged=flagged),
             opinions=tuple(
-                Opinion(value.learner, value.gamma, str(Kind.DEBUGGED), weight, value.trusted_error)
+                Opinion(value.learner, value.gamma, str(value.kind), weight, value.trusted_error)
                 for value, weight in ranked
             ),
             expected_bugs=found.number,

@@ -27,10 +27,9 @@ class Asking:
     report: Report
     memory: Memory
 
-    @property
-    def number(self) -> int:
+    def number(self, problem: Problem) -> int:
         """How many are asked."""
-        return sum(map(number_of, self.learners))
+        return sum(number_of(problem, learner) for learner in self.learners)
 
     def sample(self, problem: Problem) -> Problem:
         """The rows on which learners are chosen."""
@@ -40,7 +39,8 @@ class Asking:
     def finalists(self, best: Iterable[Learner], share: float) -> Self:
         """The few of the best, chosen on a share of the rows, that are asked about all of them."""
         (asked,) = self.learners
-        chosen = tuple(for_all_rows(one, asked, share) for one in list(best)[:FINALISTS])
+        few = list(dict.fromkeys(best))[:FINALISTS]
+        chosen = tuple(for_all_rows(one, asked, share) for one in few)
         return replace(self, learners=chosen)
 
     def each(
@@ -51,13 +51,13 @@ class Asking:
         One after the other, so that only one candidate has its features in memory. An interrupt keeps what
         was heard before, if that is anything.
         """
-        heard = list[Answer]()
+        heard, number = list[Answer](), self.number(problem)
         try:
             for candidate in self._candidates(problem):
-                self.report("hearing learners", len(heard), self.number)
+                self.report("hearing learners", len(heard), number)
                 stage = f"learner {len(heard)} of {problem.n} rows"
                 heard.append(self.memory.recalled(stage, partial(ask, heard, candidate)))
-            self.report("hearing learners", self.number, self.number)
+            self.report("hearing learners", number, number)
         except KeyboardInterrupt:
             if not heard:
                 raise

@@ -2,8 +2,9 @@
 
 Nothing is tuned on labels that may be wrong: every learner of a small grid is asked, and weighted
 afterwards by what it says of trusted items it has not seen. The grid: `bandwidth` is the median
-distance between rows times 2, 1, ½; `ridge` is 0.1, 0.01, 0.001, 1e-4 (to 1e-6 in regression).
-Hyperparameters that the user gave stay as they are.
+distance between rows times 2, 1, ½; `ridge` is 0.1, 0.01, 0.001, 1e-4 (to 1e-6 in regression, where ten
+trusted items can also tell whether wider kernels are better). Hyperparameters that the user gave stay as they
+are.
 
 One feature map serves all ridges of a bandwidth, rotated until its columns are orthogonal: columns
 that a ridge shrinks to nothing are left out, so that strongly regularised learners cost little.
@@ -27,6 +28,9 @@ from duti.tune import median_distance
 from duti.tune.columns import NEGLIGIBLE
 
 BANDWIDTHS = (2.0, 1.0, 0.5)
+WIDER = (8.0, 4.0)
+MANY_ITEMS = 10
+"""From so many trusted items on, more learners of a regression are told apart."""
 RIDGES = {"classification": (1e-1, 1e-2, 1e-3, 1e-4), "regression": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
 EXACT_ROWS, RANK = 500, 300
 """The kernel of more rows is approximated; so many features are used at most."""
@@ -121,8 +125,14 @@ def _with_bandwidths(problem: Problem, learner: Learner) -> Iterator[Learner]:
         yield learner
         return
     scale = median_distance(learner, problem.X)
-    for factor in BANDWIDTHS:
+    for factor in _bandwidths(problem):
         yield learner.with_(bandwidth=factor * scale)
+
+
+def _bandwidths(problem: Problem) -> tuple[float, ...]:
+    """Relative to the median distance between rows."""
+    many = problem.task == "regression" and problem.m >= MANY_ITEMS
+    return (*WIDER, *BANDWIDTHS) if many else BANDWIDTHS
 
 
 def _kept(lengths: Array, problem: Problem, ridge: float) -> int:
@@ -131,14 +141,15 @@ def _kept(lengths: Array, problem: Problem, ridge: float) -> int:
     return max(int((lengths > traces).sum()), 1)
 
 
-def number_of(learner: Learner) -> int:
+def number_of(problem: Problem, learner: Learner) -> int:
     """How many candidates there are for a learner.
 
-    >>> number_of(KernelLogistic()), number_of(KernelLogistic(ridge=0.1))
+    >>> problem = Problem([[0.0], [0.5], [1.0]], ["a", "b", "b"], [[0.4]], ["a"])
+    >>> number_of(problem, KernelLogistic()), number_of(problem, KernelLogistic(ridge=0.1))
     (12, 3)
     """
     ridges = len(RIDGES[learner.task]) if learner.ridge is None else 1
-    return ridges * (len(BANDWIDTHS) if "bandwidth" in learner.untuned else 1)
+    return ridges * (len(_bandwidths(problem)) if "bandwidth" in learner.untuned else 1)
 
 
 def for_all_rows(chosen: Learner, asked: Learner, share: float) -> Learner:

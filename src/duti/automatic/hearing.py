@@ -24,7 +24,8 @@ def hear(problem: Problem, asking: Asking, systematic: float | None) -> Mixture:
 
 
 def _heard(problem: Problem, asking: Asking, systematic: float | None) -> Mixture:
-    debugged = asking.number - asking.number // MOST_SUPPLE
+    number = asking.number(problem)
+    debugged = number - number // MOST_SUPPLE
 
     def testimony(before: list[tuple[Voice, ...]], candidate: Candidate) -> tuple[Voice, ...]:
         return tuple(Witness(problem, candidate).testimony(debugged=len(before) < debugged))

@@ -30,6 +30,8 @@ FEWEST, MOST = 0.42, 1.22
 """The number of bugs, relative to that of disputed rows, in six of seven cases where the truth is known."""
 DOUBT = 0.5
 """Errors on trusted items explain all disputes if they are more frequent by so many standard errors."""
+PLAUSIBLE = 0.1
+"""A budget is spent on labels that are wrong with at least this probability."""
 SURE = 1e-9
 """No probability is closer to 0 or 1."""
 
@@ -44,6 +46,8 @@ class Judgement:
     """The most probable other label."""
     flagged: Mask
     """As many as there are disputed labels, the most suspicious ones."""
+    plausible: Mask
+    """Labels that may well be wrong."""
     number: BugCount | None
     """How many labels are wrong; None if that cannot be told."""
 
@@ -63,7 +67,8 @@ def judge(problem: Problem, mixture: Mixture) -> Judgement:
     wrong = summing_to(expected, 1 - np.exp(-losses(SURER * evidence, y)))
     flagged = np.zeros(problem.n, dtype=bool)
     flagged[np.argsort(-wrong, kind="stable")[: int(count)]] = True
-    return Judgement(1 - wrong, mixture.fixes(y), flagged, _number(problem, mixture, expected, count))
+    number = _number(problem, mixture, expected, count)
+    return Judgement(1 - wrong, mixture.fixes(y), flagged, wrong >= PLAUSIBLE, number)
 
 
 def disputed(evidence: Array, y: Ints) -> Mask:

@@ -1,22 +1,26 @@
 """Regression: every learner is debugged at its own noise level, and weighed by trusted items it has not seen.
 
 At γ/2 = the noise level σ of a learner, E = Zh is the value that a row should have: labels closer to it
-than σ stay. A learner's weight is e^(−T m log r), where r is the root mean square error on trusted items
-that were left out, a fold at a time: Gaussian likelihood with its own variance. Rows are ranked by how
-far their label is from the weighted mean of E, in units of what is usual.
+than σ stay. Where there are many trusted items, learners of these alone are heard too. A learner's weight is
+e^(−T m log r), where r is the root mean square error on trusted items that were left out, a fold at a time:
+Gaussian likelihood with its own variance. Rows are ranked by how far their label is from the weighted mean of
+E, in units of what is usual.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from scipy.special import expit, logit
 
 from duti.arrays import Array, Ints, Mask
 from duti.automatic.asking import Asking
-from duti.automatic.candidates import CHOSEN_ON, Candidate
+from duti.automatic.candidates import CHOSEN_ON, MANY_ITEMS, Candidate
+from duti.automatic.voices import Kind
+from duti.features.rows import Rows
 from duti.learners import Learner
 from duti.objective import Objective
 from duti.opinions import BugCount
@@ -41,14 +45,16 @@ EM_STEPS = 200
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """What one debugged learner says every label should be."""
+    """What one learner says every label should be."""
 
+    kind: Kind
     learner: Learner
     gamma: float
+    """The price at which it was debugged; ∞ if it was not."""
     evidence: Array
     """E."""
     satisfied: Mask
-    """Trusted items that the learner agrees with before it is debugged, up to noise."""
+    """Trusted items that the learner, trained on the labels as given, agrees with up to noise."""
     trusted_error: float
     """Root mean square error on trusted items that were left out."""
     path: tuple[Step, ...]
@@ -86,6 +92,8 @@ class Verdict:
     quality: Array
     """The probability that the given label is right."""
     flagged: Mask
+    plausible: Mask
+    """Labels farther away than noise usually is: debugging moves those."""
     number: BugCount | None
 
 
@@ -96,7 +104,7 @@ def verdict(problem: Problem, values: Values) -> Verdict:
     wrong, spread = wrong_with_probability(unusual)
     expected = float(wrong.sum())
     number = BugCount.told(expected, FEWEST * expected, MOST * expected) if spread > NOT_NOISE else None
-    return Verdict(1 - wrong, unusual > UNUSUAL, number)
+    return Verdict(1 - wrong, unusual > UNUSUAL, unusual > 1, number)
 
 
 def wrong_with_probability(unusual: Array) -> tuple[Array, float]:
@@ -117,32 +125,68 @@ def wrong_with_probability(unusual: Array) -> tuple[Array, float]:
 
 
 def _heard(problem: Problem, asking: Asking) -> Values:
-    def value(before: list[Value], candidate: Candidate) -> Value:
-        smallest = min((one.trusted_error for one in before), default=np.inf)
-        return _value(problem, candidate, hopeless=smallest * UNHEARD ** (-1 / (SHARPNESS * problem.m)))
+    def values(before: list[tuple[Value, ...]], candidate: Candidate) -> tuple[Value, ...]:
+        smallest = min((value.trusted_error for said in before for value in said), default=np.inf)
+        hopeless = smallest * UNHEARD ** (-1 / (SHARPNESS * problem.m))
+        debugged = _debugged(problem, candidate, hopeless)
+        if problem.m < MANY_ITEMS:
+            return (debugged,)
+        return debugged, _of_the_trusted(problem, candidate, debugged.satisfied)
 
-    heard, complete = asking.each(problem, value)
+    answers, complete = asking.each(problem, values)
+    heard = tuple(chain.from_iterable(answers))
     logs = np.log([value.trusted_error for value in heard])
     weights = np.exp(-SHARPNESS * problem.m * (logs - logs.min()))
-    return Values(tuple(heard), weights / weights.sum(), complete)
+    return Values(heard, weights / weights.sum(), complete)
 
 
-def _value(problem: Problem, candidate: Candidate, hopeless: float) -> Value:
-    objective, solutions = _debugged(problem, candidate)
+def _debugged(problem: Problem, candidate: Candidate, hopeless: float) -> Value:
+    """A learner that is debugged with the trusted items."""
+    objective, solutions = _at_noise_level(problem, candidate)
     at, noise = solutions[-1], last_gamma(problem, solutions[0]) / 2
     given = objective.trusted_scores(objective.given_fit.theta)
+
+    def fitted(kept: Ints) -> Array:
+        # At the price at which the learner of all items was debugged; a single item is left out by a learner
+        # that is not debugged.
+        features, labels = (candidate.Z, candidate.Z_trusted[kept]), problem.y
+        without = Objective(problem.with_items(kept), candidate.learner, features=features)
+        if len(kept) and at.gamma:
+            solver = HuberNewton().prepare(without)
+            labels = labels + solver.solve(at.gamma, solver.start()).delta
+        return without.erm.fit(labels).theta
+
     return Value(
+        kind=Kind.DEBUGGED,
         learner=candidate.learner,
         gamma=at.gamma,
         evidence=at.evidence,
         satisfied=abs(given - problem.y_trusted) <= noise,
-        trusted_error=_trusted_error(problem, candidate, at, hopeless),
+        trusted_error=_trusted_error(problem, candidate, fitted, hopeless),
         path=tuple(Step.of(solution, objective.relabelling) for solution in solutions if solution.gamma),
     )
 
 
-def _debugged(problem: Problem, candidate: Candidate) -> tuple[Objective, list[Solution]]:
-    """The learner debugged at its noise level, measured again without the rows that are flagged by then."""
+def _of_the_trusted(problem: Problem, candidate: Candidate, satisfied: Mask) -> Value:
+    """A learner of the trusted items alone."""
+
+    def fitted(kept: Ints) -> Array:
+        erm = candidate.learner.erm(Rows(candidate.Z_trusted[kept]), problem.k)
+        return erm.fit(problem.y_trusted[kept]).theta
+
+    return Value(
+        kind=Kind.TRUSTED,
+        learner=candidate.learner,
+        gamma=np.inf,
+        evidence=np.asarray(candidate.Z @ fitted(np.arange(problem.m))),
+        satisfied=satisfied,
+        trusted_error=_trusted_error(problem, candidate, fitted, hopeless=np.inf),
+        path=(),
+    )
+
+
+def _at_noise_level(problem: Problem, candidate: Candidate) -> tuple[Objective, list[Solution]]:
+    """Debugged at the noise level, which is measured again without the rows that are flagged by then."""
     objective = Objective(problem, candidate.learner, features=candidate.features)
     solver = HuberNewton().prepare(objective)
     solutions = [solver.start()]
@@ -154,30 +198,21 @@ def _debugged(problem: Problem, candidate: Candidate) -> tuple[Objective, list[S
     return objective, solutions
 
 
-def _trusted_error(problem: Problem, candidate: Candidate, debugged: Solution, hopeless: float) -> float:
-    """Root mean square error on trusted items, by learners that were debugged without them.
+def _trusted_error(
+    problem: Problem, candidate: Candidate, fitted: Callable[[Ints], Array], hopeless: float
+) -> float:
+    """Root mean square error on trusted items, by learners θ that were fitted without them, fold by fold.
 
     At least so much, if it is hopeless before all of them are asked.
     """
     squares = (1e-3 * float(problem.y.std()) + np.finfo(float).tiny) ** 2
-    for errors in _errors(problem, candidate, debugged):
-        squares += float((errors**2).sum()) / problem.m
-        if squares > hopeless**2:
-            break
-    return float(np.sqrt(squares))
-
-
-def _errors(problem: Problem, candidate: Candidate, debugged: Solution) -> Iterator[Array]:
-    """Fold by fold, at the price at which the learner of all items was debugged."""
     number = min(problem.m, FOLDS)
     folds: Ints = np.arange(problem.m) % number
     for fold in range(number):
         out = np.flatnonzero(folds == fold)
-        kept = np.flatnonzero(folds != fold)
-        features, labels = (candidate.Z, candidate.Z_trusted[kept]), problem.y
-        objective = Objective(problem.with_items(kept), candidate.learner, features=features)
-        if len(kept) and debugged.gamma:  # a single item is left out by a learner that is not debugged
-            solver = HuberNewton().prepare(objective)
-            labels = labels + solver.solve(debugged.gamma, solver.start()).delta
-        theta = objective.erm.fit(labels).theta
-        yield candidate.Z_trusted[out] @ theta - problem.y_trusted[out]
+        theta = fitted(np.flatnonzero(folds != fold))
+        errors = candidate.Z_trusted[out] @ theta - problem.y_trusted[out]
+        squares += float((errors**2).sum()) / problem.m
+        if squares > hopeless**2:
+            break
+    return float(np.sqrt(squares))
