@@ -22,7 +22,17 @@ from benchmarks.document import section, write
 from benchmarks.machine import environment, peak_memory
 from benchmarks.measurement import timed
 
-PARTS = ("classification", "scaling", "million", "regression", "peers", "robustness", "ranking", "tables")
+PARTS = (
+    "classification",
+    "scaling",
+    "million",
+    "regression",
+    "peers",
+    "robustness",
+    "ranking",
+    "recipe",
+    "tables",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
