@@ -12,6 +12,7 @@ from duti.datasets import german_loan, harry_potter
 from duti.detector import Duti
 from duti.solvers import Solver
 from duti.solvers.bilevel import Point
+from duti.solvers.frank_wolfe import relative_gap
 from duti.solvers.projected_gradient import ProjectedGradient
 from duti.solvers.prox_linear import USUALLY_REHEARSED, PreparedProxLinear, ProxLinear
 from duti.solvers.rehearsal import Rehearsal
@@ -194,3 +195,21 @@ def test_rehearsals_that_lead_nowhere_are_given_up(monkeypatch: pytest.MonkeyPat
     at = solver.solve(objective.relabelling.gamma_max(at.evidence) / 8, at)
     assert not at.converged
     assert 6 < steps <= 6 * USUALLY_REHEARSED
+
+
+def test_what_is_said_to_have_converged_is_looked_at_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    objective, looks, gap = objective_of(250, 2, Logistic(1e-2)), 0, PreparedProxLinear._gap
+
+    def hasty(*args: Any) -> tuple[float, float]:
+        nonlocal looks
+        looks += 1
+        return (0.0, 0.0) if looks == 1 else gap(*args)
+
+    monkeypatch.setattr(PreparedProxLinear, "_gap", hasty)
+    solver = ProxLinear().prepare(objective)
+    at = solver.start()
+    at = solver.solve(objective.relabelling.gamma_max(at.evidence) / 4, at)
+    exact = objective.evaluate(at.delta, at.gamma, tol=1e-13)
+    assert (
+        relative_gap(objective, exact.delta, exact.evidence, at.gamma, exact.value) <= 2 * at.accuracy + 1e-6
+    )

@@ -125,7 +125,7 @@ class PreparedProxLinear:
     def solve(self, gamma: float, previous: Solution) -> Solution:
         """Descend from the previous δ until it is stationary."""
         assert isinstance(previous.warm, Point)
-        at, gap, sweeps = previous.warm, np.inf, 0
+        at, gap, sweeps, verified = previous.warm, np.inf, 0, False
         if not self.W:  # another solver has made the start
             self._redraw(at)
         values: list[float] = []
@@ -139,6 +139,9 @@ class PreparedProxLinear:
                 self.stale |= sweeps == MOST_SWEEPS
                 continue
             gap += error
+            if left and gap <= self.aim < self.rtol and not verified:
+                at, verified = self._sweep(at), True  # accurate labels are not claimed on a rough learner
+                continue
             if gap <= self.aim or not (left and self.rehearsals):
                 break  # the gap that is stated is always that of the labels returned
             values.append(at.priced(gamma))
@@ -147,7 +150,7 @@ class PreparedProxLinear:
                 break
             if self.stale:
                 self._redraw(at)
-            moved, sweeps = self._advance(at, bids, gamma, gap), 0
+            moved, sweeps, verified = self._advance(at, bids, gamma, gap), 0, False
             if moved is not None:
                 at, self.fresh = moved, False
             elif self.fresh:
