@@ -8,7 +8,7 @@ import pytest
 import duti
 from duti import KernelLogistic, Logistic, Problem
 from duti.arrays import Array, Ints
-from duti.automatic import Automatic
+from duti.automatic import Automatic, hearing
 from duti.automatic.candidates import (
     BANDWIDTHS,
     CHOSEN_ON,
@@ -152,6 +152,17 @@ def test_hard_trusted_items_do_not_open_the_gate() -> None:
         opened.append(Automatic(KernelLogistic(2.0)).rank(problem).systematic or 0.0)
     assert np.mean(opened) < 0.5
     assert min(opened) < 0.1
+
+
+def test_learners_that_get_worse_and_hopeless_are_not_asked_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = corner(0, n=200, m=60, k=5)
+    found = duti.debug(data.X, data.y, data.X_trusted, data.y_trusted)
+    monkeypatch.setattr(hearing, "HOPELESS", 0.0)
+    all_heard = duti.debug(data.X, data.y, data.X_trusted, data.y_trusted)
+    asked, grid = ({opinion.learner for opinion in f.opinions} for f in (found, all_heard))
+    assert len(grid) == len(RIDGES["classification"]) * len(BANDWIDTHS)
+    assert asked < grid
+    np.testing.assert_allclose(found.label_quality, all_heard.label_quality, atol=1e-3)
 
 
 def test_what_the_user_gives_stays_as_it_is() -> None:

@@ -2,9 +2,9 @@
 
 Nothing is tuned on labels that may be wrong: every learner of a small grid is asked, and weighted
 afterwards by what it says of trusted items it has not seen. The grid: `bandwidth` is the median
-distance between rows times 2, 1, ½; `ridge` is 0.1, 0.01, 0.001, 1e-4 (to 1e-6 in regression, where ten
-trusted items can also tell whether wider kernels are better). Hyperparameters that the user gave stay as they
-are.
+distance between rows times 2, 1, ½; `ridge` is 1e-4, 0.001, 0.01, 0.1 (from 0.1 to 1e-6 in regression, where
+ten trusted items can also tell whether wider kernels are better). Hyperparameters that the user gave stay as
+they are.
 
 One feature map serves all ridges of a bandwidth, rotated until its columns are orthogonal: columns
 that a ridge shrinks to nothing are left out, so that strongly regularised learners cost little.
@@ -31,7 +31,7 @@ BANDWIDTHS = (2.0, 1.0, 0.5)
 WIDER = (8.0, 4.0)
 MANY_ITEMS = 10
 """From so many trusted items on, more learners of a regression are told apart."""
-RIDGES = {"classification": (1e-1, 1e-2, 1e-3, 1e-4), "regression": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
+RIDGES = {"classification": (1e-4, 1e-3, 1e-2, 1e-1), "regression": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
 EXACT_ROWS, RANK = 500, 300
 """The kernel of more rows is approximated; so many features are used at most."""
 LARGE_ROWS, LARGE_RANK = 5000, 1000
@@ -51,6 +51,8 @@ class Candidate:
     learner: Learner
     Z: Matrix
     Z_trusted: Matrix
+    supplest: bool = False
+    """Whether, of a whole grid, it is the learner that can follow any labels."""
 
     @property
     def features(self) -> tuple[Matrix, Matrix]:
@@ -59,15 +61,16 @@ class Candidate:
 
 
 def candidates(problem: Problem, learner: Learner, random_state: Seed = None) -> Iterator[Candidate]:
-    """Learners that fill in what is None, those with the widest kernel and the largest ridge first.
+    """Learners that fill in what is None: those with the widest kernel first, their ridges in order.
 
     >>> from duti import Logistic
     >>> problem = Problem([[0.0], [0.5], [1.0]], ["a", "b", "b"], [[0.4]], ["a"])
     >>> [candidate.learner.ridge for candidate in candidates(problem, Logistic())]
-    [0.1, 0.01, 0.001, 0.0001]
+    [0.0001, 0.001, 0.01, 0.1]
     """
     ridges = RIDGES[problem.task] if learner.ridge is None else (learner.ridge,)
-    for mapped in _with_bandwidths(problem, approximated(problem, learner)):
+    kernels = list(_with_bandwidths(problem, approximated(problem, learner)))
+    for mapped in kernels:
         fitted = mapped.features().fit(problem.X, generator(random_state))
         if isinstance(problem.X, np.ndarray):
             lengths, axes = _axes(fitted, problem, _rank(problem))
@@ -78,8 +81,9 @@ def candidates(problem: Problem, learner: Learner, random_state: Seed = None) ->
         Z, Zt = features_for(problem, fitted, intercept=mapped.intercept)
         for ridge, number in zip(ridges, numbers, strict=True):
             last = number + mapped.intercept
-            few = (A[:, -last:] for A in (Z, Zt)) if 0 < number < max(numbers) else (Z, Zt)
-            yield Candidate(mapped.with_(ridge=ridge), *few)
+            some = slice(-last, None) if 0 < number < max(numbers) else slice(None)
+            supplest = mapped is kernels[-1] and ridge == min(ridges) and len(kernels) > 1 < len(ridges)
+            yield Candidate(mapped.with_(ridge=ridge), Z[:, some], Zt[:, some], supplest)
 
 
 @dataclass(frozen=True, eq=False)

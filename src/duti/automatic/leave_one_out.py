@@ -51,20 +51,24 @@ def rows_left_out(erm: ERM, leverage: Array, scores: Array, labels: Array) -> Ar
     return np.asarray(scores + leverage * erm.loss.d_scores(scores, labels) / own, dtype=np.float64)
 
 
-def trusted_left_out(objective: Objective, inverse: BlockPreconditioner, at: Point, gamma: float) -> Array:
-    """The score of each trusted item for each class from a learner debugged without it at the price γ."""
+def trusted_left_out(objective: Objective, W: tuple[Array, ...], at: Point, gamma: float) -> Array:
+    """The score of each trusted item for each class from a learner debugged without it at the price γ.
+
+    `W`: H⁻¹Z̃ᵀ, one for all classes or one for each.
+    """
     relabelling, n = objective.relabelling, objective.problem.n
     scores, residual = at.trusted.scores.copy(), at.trusted.residual
     moved = np.flatnonzero(relabelling.deviation(at.delta))
     if not len(moved):
         return scores
-    given = relabelling.start[moved]
-    Z, Zt = objective.rows.take(moved), objective.trusted_rows.take(np.arange(len(scores)))
-    # Z H⁻¹ z̃ᵀ for each class: what an item does to the rows, and the rows to the item.
-    influence = [Z @ inverse.solve(Zt.T, j) for j in range(scores.shape[1])]
-    bids, back = at.evidence[moved] + gamma * given, given - at.delta[moved]
-    for item, r in enumerate(residual):
-        pull = np.stack([A[:, item] * r[j] for j, A in enumerate(influence)], axis=1)
-        returns = ((bids + pull) * given).sum(axis=1) >= (bids + pull).max(axis=1)
-        scores[item] += [A[returns, item] @ back[returns, j] / n for j, A in enumerate(influence)]
+    Z, given = objective.rows.take(moved), relabelling.start[moved]
+    # Z H⁻¹ z̃ᵀ for each item and class: what the item does to the rows, and the rows to the item.
+    influence = np.empty((len(scores), *given.shape))
+    for j in range(scores.shape[1]):
+        influence[:, :, j] = (Z @ W[j % len(W)]).T
+    bids, back, own = at.evidence[moved] + gamma * given, given - at.delta[moved], given > 0
+    for item, (A, r) in enumerate(zip(influence, residual, strict=True)):
+        pulled = bids + A * r
+        returns = pulled[own] >= pulled.max(axis=1)
+        scores[item] += (A[returns] * back[returns]).sum(axis=0) / n
     return scores

@@ -115,8 +115,8 @@ class Witness:
         self.objective = Objective(problem, candidate.learner, features=candidate.features, tol=ROUGH)
         self.solver = SOLVER.prepare(self.objective)
         self.start = self.solver.start()
-        self.inverse = self.solver.blocks  # at the labels as given
-        self.leverage = leverages(self.objective.erm, self.inverse)
+        self.leverage = leverages(self.objective.erm, self.solver.blocks)
+        self.influence = self.solver.W  # like the leverages, at the labels as given
 
     def testimony(self, *, debugged: bool) -> Iterator[Voice]:
         """All that it says."""
@@ -195,7 +195,7 @@ class Witness:
             gamma,
             evidence=own * at.scores + (1 - own) * rows - one_observation * at.adjoint_scores,
             held_out=rows,
-            trusted=trusted_left_out(self.objective, self.inverse, at, gamma),
+            trusted=trusted_left_out(self.objective, self.influence, at, gamma),
             path=path,
         )
 
