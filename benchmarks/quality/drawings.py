@@ -86,7 +86,7 @@ def items(outcomes: Sequence[Outcome]) -> Any:
         axis.set_xticks([o.m for o in family], [str(o.m) for o in family], minor=False)
         axis.minorticks_off()
     axes[0].set_ylabel("average precision")
-    _key(figure, axes[0])
+    _key(figure, axes)
     return figure
 
 
@@ -114,7 +114,7 @@ def reliability(outcomes: Sequence[Outcome]) -> Any:
                 axis.plot(*points, "o-", color=colour, ms=3.5, lw=1.3, label=name)
         axis.set(title=group, xlabel="probability of a bug", xlim=(0, 1), ylim=(0, 1))
     axes[0].set_ylabel("share of bugs")
-    _key(figure, axes[0])
+    _key(figure, axes)
     return figure
 
 
@@ -130,7 +130,11 @@ PLOTS = {
 }
 
 
-def _key(figure: Any, axis: Any) -> None:
-    """One legend below all axes."""
-    handles, names = axis.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names), fontsize=8, frameon=False)
+def _key(figure: Any, axes: Sequence[Any]) -> None:
+    """One legend below all axes, with every line that is on any of them."""
+    lines = {
+        name: line for axis in axes for line, name in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(
+        lines.values(), lines, loc="outside lower center", ncols=len(lines), fontsize=8, frameon=False
+    )
