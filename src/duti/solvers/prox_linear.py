@@ -43,6 +43,8 @@ MOST_REHEARSED = 16
 """Steps that are rehearsed at most before all rows take them."""
 USUALLY_REHEARSED = 4
 """Steps that are rehearsed at most on average: where it is always more, they lead nowhere."""
+WORTH_REHEARSING = 0.1
+"""After a step that gains less, as a fraction of the tolerance, no further one is rehearsed."""
 LONG_REHEARSAL = 12
 """Steps of conjugate gradients in a sweep after which the preconditioner is out of date."""
 POOR = 0.5
@@ -199,7 +201,7 @@ class PreparedProxLinear:
             if reached is None:
                 break
             moved, fell, at = reached.delta is not at.delta, at.priced(gamma) - reached.priced(gamma), reached
-            if moved and fell <= 0.3 * self.aim * abs(at.value):
+            if moved and fell <= WORTH_REHEARSING * self.aim * abs(at.value):
                 break
             if self.stale:
                 self._factor(SoftmaxCurvature(softmax(at.scores)))
