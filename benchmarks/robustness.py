@@ -11,11 +11,11 @@ from multiprocessing import get_context
 from typing import Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 import duti
 from benchmarks.data import bands
 from benchmarks.engine import budget_of, problem_of
+from benchmarks.machine import single_threaded
 from benchmarks.measurement import Measurement, Report, at_most, time_limit, timed
 from duti.objective import Evaluation, Objective
 from duti.path import Step
@@ -24,7 +24,7 @@ from duti.solvers.frank_wolfe import relative_gap
 from duti.solvers.projected_gradient import ProjectedGradient
 
 SETTINGS = 200
-PLAIN_SECONDS = 60
+PLAIN_SECONDS = 10
 """What the plain solver may take for a whole path; then it has not converged."""
 LONGEST = 900
 """Seconds after which a path counts as one that does not end."""
@@ -80,8 +80,11 @@ class Outcome:
 
 
 def measure(quick: bool) -> Report:
-    settings = QUICK if quick else [Setting.drawn(seed) for seed in range(SETTINGS)]
-    number, outcomes = len(settings), list(in_parallel(settings))
+    return summary(list(in_parallel(QUICK if quick else [Setting.drawn(seed) for seed in range(SETTINGS)])))
+
+
+def summary(outcomes: Sequence[Outcome]) -> Report:
+    number = len(outcomes)
     ended = Counter(outcome.ended for outcome in outcomes)
     honest = sum(outcome.honest for outcome in outcomes)
     compared = [outcome for outcome in outcomes if outcome.compared]
@@ -108,7 +111,7 @@ def measure(quick: bool) -> Report:
 
 def in_parallel(settings: Sequence[Setting]) -> Iterator[Outcome]:
     """One process for each core, each with one thread of linear algebra."""
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), threadpool_limits, (1,)) as pool:
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), single_threaded) as pool:
         yield from pool.map(tried, settings)
 
 

@@ -18,7 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import environment
+from benchmarks.machine import environment, single_threaded
 from benchmarks.quality.contenders import NAMES, OURS
 from benchmarks.quality.document import write
 from benchmarks.quality.measures import measured
@@ -104,15 +104,8 @@ def _run(chosen: list[Job], workers: int) -> Iterator[dict[str, Any]]:
     if workers == 1 or len(chosen) < 2:
         yield from (job.run() for job in chosen)
         return
-    # One thread of linear algebra for each process: many that fight for few cores are slower.
-    with ProcessPoolExecutor(workers, get_context("spawn"), _single_threaded) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), single_threaded) as pool:
         yield from (future.result() for future in as_completed([pool.submit(job.run) for job in chosen]))
-
-
-def _single_threaded() -> None:
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
 
 
 def _report(progress: str, record: dict[str, Any]) -> None:

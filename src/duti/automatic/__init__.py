@@ -81,7 +81,8 @@ class Automatic:
             mixture = hear(weighed, asking, self.systematic)
             judgement = judge(weighed, mixture)
         opinions = _opinions(mixture)
-        best = max(mixture.voices, key=lambda voice: (voice.learner == opinions[0].learner, len(voice.path)))
+        (learner, *_) = mixture.learners_of(Kind.DEBUGGED) or mixture.learners_of(Kind.GIVEN)
+        best = max(mixture.voices, key=lambda voice: (voice.learner == learner, len(voice.path)))
         flagged = self._flagged(judgement)
         suspicious = flagged.nonzero()[0]
         return scored(
@@ -90,7 +91,7 @@ class Automatic:
             judgement.fixes,
             flagged,
             budget=self.budget,
-            learner=opinions[0].learner,
+            learner=learner,
             quality=judgement.quality,
             path=best.path,
             status=_status(complete=mixture.complete, flagged=flagged),
@@ -101,7 +102,7 @@ class Automatic:
                 *note_on_satisfied(problem, mixture.best_on_rows.trusted.argmax(axis=1) == problem.y_trusted),
                 *note_on_kind(mixture),
                 *note_on_unseen_labels(problem, suspicious),
-                *note_on_far_rows(problem, opinions[0].learner, suspicious),
+                *note_on_far_rows(problem, learner, suspicious),
             ),
         )
 

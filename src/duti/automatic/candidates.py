@@ -53,6 +53,8 @@ class Candidate:
     Z_trusted: Matrix
     supplest: bool = False
     """Whether, of a whole grid, it is the learner that can follow any labels."""
+    closest: bool = False
+    """Whether it has the smallest of several ridges: it follows labels more closely than the others do."""
 
     @property
     def features(self) -> tuple[Matrix, Matrix]:
@@ -82,8 +84,9 @@ def candidates(problem: Problem, learner: Learner, random_state: Seed = None) ->
         for ridge, number in zip(ridges, numbers, strict=True):
             last = number + mapped.intercept
             some = slice(-last, None) if 0 < number < max(numbers) else slice(None)
-            supplest = mapped is kernels[-1] and ridge == min(ridges) and len(kernels) > 1 < len(ridges)
-            yield Candidate(mapped.with_(ridge=ridge), Z[:, some], Zt[:, some], supplest)
+            closest = ridge == min(ridges) and len(ridges) > 1
+            supplest = closest and mapped is kernels[-1] and len(kernels) > 1
+            yield Candidate(mapped.with_(ridge=ridge), Z[:, some], Zt[:, some], supplest, closest)
 
 
 @dataclass(frozen=True, eq=False)

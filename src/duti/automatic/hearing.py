@@ -7,7 +7,7 @@ from dataclasses import replace
 from duti.automatic.asking import Asking
 from duti.automatic.candidates import CHOSEN_ON, Candidate
 from duti.automatic.mixture import Mixture, mixed
-from duti.automatic.voices import Voice, Witness
+from duti.automatic.voices import Kind, Voice, Witness
 from duti.learners import Learner
 from duti.problem import Problem
 
@@ -21,7 +21,9 @@ def hear(problem: Problem, asking: Asking, systematic: float | None) -> Mixture:
         return _heard(problem, asking, systematic)
     sample = asking.sample(problem)
     chosen = _heard(sample, asking, systematic)
-    return _heard(problem, asking.finalists(chosen.learners, sample.n / problem.n), chosen.systematic)
+    return _heard(
+        problem, asking.finalists(chosen.learners_of(Kind.GIVEN), sample.n / problem.n), chosen.systematic
+    )
 
 
 def _heard(problem: Problem, asking: Asking, systematic: float | None) -> Mixture:

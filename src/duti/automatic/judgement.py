@@ -4,8 +4,9 @@ A label is disputed if another one has more evidence. (Learners that correct con
 this: they know which labels are wrong, not how many.) How many of the disputed rows are
 bugs depends on how good the learners are: if they err on a fraction e of trusted items that they have
 not learnt from, as many rows are disputed without being bugs. The truth lies between (d − e)/(1 − e) and d of
-the rows, for d of them disputed; the more items there are, the more is e believed. Probabilities are
-shifted, all log-odds by the same amount, until they sum to that number.
+the rows, for d of them disputed; the more items there are, the more is e believed, and the sooner that over a
+fifth of the labels are wrong. Probabilities are shifted, all log-odds by the same amount, until they sum to
+that number.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from duti.automatic.voices import losses
 from duti.opinions import BugCount
 from duti.problem import Problem
 
-SURER = 1.5
+SURER = 1.3
 """A mean of log-odds is less sure than learners that agree."""
 HALF_BELIEVED = 10
 """With so many trusted items their errors count half as much as with very many."""
+USUAL, CONVINCING = 0.2, 20
+"""What is above this fraction of the rows is believed by half if there are so many trusted items."""
 FEWEST, MOST = 0.42, 1.22
 """The number of bugs, relative to that of disputed rows, in six of seven cases where the truth is known."""
 DOUBT = 0.5
@@ -64,6 +67,8 @@ def judge(problem: Problem, mixture: Mixture) -> Judgement:
     count = float(disputed(mixture.uncorrected, y).sum())
     fewer = _without_errors(problem, mixture, count)
     expected = count - (count - fewer) * 0.5 * problem.m / (problem.m + HALF_BELIEVED)
+    beyond = max(expected - USUAL * problem.n, 0.0)
+    expected -= beyond * CONVINCING / (problem.m + CONVINCING)
     wrong = summing_to(expected, 1 - np.exp(-losses(SURER * evidence, y)))
     flagged = np.zeros(problem.n, dtype=bool)
     flagged[np.argsort(-wrong, kind="stable")[: int(count)]] = True

@@ -2,7 +2,8 @@
 
 A learner's weight is e^(−m T t), where t is the mean loss of trusted items that it has not seen: few items
 say little, and leave all learners in. Where bugs look random, learners that predict held-out rows
-better count more as well, and most of the say is with learners that were not debugged.
+better count more as well, the more so the better rows can be predicted at all, and most of the say is with
+learners that were not debugged.
 
 Held-out trusted items cannot show a systematic bug that few of them touch. What shows it is a trusted item
 that contradicts a learner which is sure of itself: under random noise a learner is unsure, and items
@@ -10,11 +11,14 @@ that are hard to tell make it unsure too, but over a systematic bug it is sure a
 of item j under the learner that predicts held-out rows best, calibrated on them, and H_j and V_j mean and
 variance of that loss if its own probabilities were right,
 
-    z = Σ(t_j − H_j) / √(ΣV_j + V₀),     π = Φ(z − 1)
+    z = Σ(t_j − H_j) / √(ΣV_j + V₀),     π = Φ(1.5 z − 0.8)
 
 is the probability that the bugs are systematic. And rows that a learner predicts almost without error
 have no room for random bugs: what bugs there are among them are systematic, seen by an item or not. Then
 learners of the labels as given are not heard unless they were debugged.
+
+Where bugs are systematic, a learner of the trusted items alone is believed as far as it agrees with the
+rows: few items that say what most of the rows say have been understood.
 """
 
 from __future__ import annotations
@@ -38,17 +42,22 @@ for it. Losses of learners that were not debugged are calibrated first."""
 SYSTEMATIC_SHARPNESS, BLUNTEST, SHARPEST = 0.4, 5.0, 12.0
 """The same where bugs are systematic, and bounds of m T there: one item can rule learners out that are sure
 and wrong, but few of many see the bug."""
-ROW_SHARPNESS, ROWS_FOR_ITEMS = 5.0, 50.0
-"""The same for the mean loss of the rows, whose labels may be wrong; and what is added where m is 1."""
+TRUSTED_SHARPNESS = 0.7
+"""The same among learners of the trusted items alone, to which every item is a row that was left out."""
+ROW_SHARPNESS, ROWS_FOR_ITEMS = 80.0, 50.0
+"""The same for the mean loss of the rows, whose labels may be wrong: less, the closer it is to that of
+guessing; and what is added where m is 1."""
 DEBUGGED_SHARE, HALF_HEARD = 0.3, 10
 """The say of debugged learners where bugs are random, with very many trusted items; and so many give half."""
 TRUSTED_PRIOR, LARGEST_PRIOR = 0.3, 10.0
 """For a learner of the trusted items alone, where bugs are random; m/4 where they are systematic, at most
-so much: a debugged one is heard at three prices."""
+so much, if it disagrees with the rows as follows: a debugged one is heard at three prices."""
+DISAGREEMENT, UNDERSTOOD = 0.6, 20.0
+"""Relative to guessing; and by how much, on a log scale, less disagreement counts."""
 UNSEEN = 1.5
 """Debugged learners lose so much of their say for each fraction of the rows whose class no item has."""
-SURPRISE = 0.1
-"""V₀: no item is less uncertain than this."""
+SURPRISE, GATE, CONTENT = 0.1, 1.5, 0.8
+"""V₀: no item is less uncertain than this; and the factor of z, and what is subtracted, in π."""
 ROOM, ROOM_SPREAD = 0.2, 0.05
 """Relative to guessing, the loss of held-out rows below which there is no room for random bugs."""
 
@@ -103,6 +112,11 @@ class Mixture:
             total[voice.learner] = total.get(voice.learner, 0.0) + float(weight)
         return dict(sorted(total.items(), key=lambda item: -item[1]))
 
+    def learners_of(self, kind: Kind) -> list[Learner]:
+        """Those of them that learnt, among others, from something of this kind."""
+        heard = {voice.learner for voice in self.voices if voice.kind is kind}
+        return [learner for learner in self.learners if learner in heard]
+
     @property
     def best_on_rows(self) -> Voice:
         """The learner of the labels as given that predicts held-out rows best."""
@@ -125,7 +139,8 @@ def _where_random(problem: Problem, voices: Sequence[Voice]) -> Array:
     trusted, honestly, rows = (_of(voices, name) for name in ("trusted_loss", "calibrated_loss", "row_loss"))
     # A learner of the trusted items has not learnt from the rows, and is not judged by them.
     rows = np.where(_each(voices, {Kind.TRUSTED: 1.0}) > 0, rows.min(), rows)
-    rows = (ROW_SHARPNESS + ROWS_FOR_ITEMS / m) * rows
+    predictable = max(1 - _relative_loss(problem, voices), 0.0)
+    rows = (ROW_SHARPNESS * predictable + ROWS_FOR_ITEMS / m) * rows
     share = DEBUGGED_SHARE * m / (m + HALF_HEARD)
     honest = _weights(prior, m * SHARPNESS * honestly + rows)
     return (1 - share) * honest + share * _weights(debugged, m * DEBUGGED_SHARPNESS * trusted + rows)
@@ -134,10 +149,15 @@ def _where_random(problem: Problem, voices: Sequence[Voice]) -> Array:
 def _where_systematic(problem: Problem, voices: Sequence[Voice]) -> Array:
     """Learners that were debugged or never saw the rows; as if random where no item shows the class."""
     m, unseen = problem.m, ~np.isin(problem.y, problem.y_trusted)
-    prior = _each(voices, {Kind.DEBUGGED: 1.0, Kind.TRUSTED: min(m / 4, LARGEST_PRIOR)})
+    alone, loss = _each(voices, {Kind.TRUSTED: 1.0}) > 0, _of(voices, "trusted_loss")
+    understood = UNDERSTOOD * (DISAGREEMENT - _of(voices, "disagreement") / (1 - 1 / problem.k))
+    of_items = min(m / 4, LARGEST_PRIOR) * np.exp(understood)
+    prior = np.where(alone, of_items, _each(voices, {Kind.DEBUGGED: 1.0}))
     sharpness = min(max(m * SYSTEMATIC_SHARPNESS, BLUNTEST), SHARPEST)
+    sharper = max(m * TRUSTED_SHARPNESS - sharpness, 0.0)
+    worse = np.where(alone, loss - loss.min(where=alone, initial=np.inf), 0.0)
     blind = min(UNSEEN * float(unseen.mean()), 1.0)
-    weights = _weights(prior, sharpness * _of(voices, "trusted_loss"))
+    weights = _weights(prior, sharpness * loss + sharper * worse)
     return (1 - blind) * weights + blind * _where_random(problem, voices) if blind else weights
 
 
@@ -163,13 +183,17 @@ def contradiction(problem: Problem, voices: Sequence[Voice]) -> float:
     expected = (P * surprise).sum(axis=1)
     variance = (P * surprise**2).sum(axis=1) - expected**2
     excess = losses(scores, problem.y_trusted) - expected
-    return float(ndtr(excess.sum() / np.sqrt(variance.sum() + SURPRISE) - 1))
+    return float(ndtr(GATE * excess.sum() / np.sqrt(variance.sum() + SURPRISE) - CONTENT))
 
 
 def no_room(problem: Problem, voices: Sequence[Voice]) -> float:
     """The probability that held-out rows are predicted too well for random bugs."""
-    relative = _best_on_rows(voices).row_loss / np.log(problem.k)
-    return float(ndtr((ROOM - relative) / ROOM_SPREAD))
+    return float(ndtr((ROOM - _relative_loss(problem, voices)) / ROOM_SPREAD))
+
+
+def _relative_loss(problem: Problem, voices: Sequence[Voice]) -> float:
+    """The loss of held-out rows under the learner that predicts them best, relative to guessing."""
+    return _best_on_rows(voices).row_loss / float(np.log(problem.k))
 
 
 def _best_on_rows(voices: Sequence[Voice]) -> Voice:

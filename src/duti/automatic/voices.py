@@ -51,6 +51,8 @@ FACTORS = np.exp(np.linspace(-1.5, 1.5, 31))
 """By which scores may be multiplied when they are calibrated."""
 SEEN = 2
 """A learner of the trusted items alone is heard if it has seen so many of every class."""
+CLOSER = 0.1
+"""Labels that are right may be followed more closely: so much of the smallest ridge is heard as well."""
 
 
 class Kind(StrEnum):
@@ -77,6 +79,8 @@ class Voice:
     """(n, k): scores of rows that were left out."""
     row_loss: float
     """Their mean loss, with their given labels."""
+    disagreement: float
+    """The fraction of them for which another label than the given one is said to be the most probable."""
     trusted: Array
     """(m, k): scores of trusted items that were left out."""
     trusted_loss: float
@@ -111,7 +115,7 @@ class Witness:
     """One learner, ready to be heard: before it is debugged, after it, and on the trusted items alone."""
 
     def __init__(self, problem: Problem, candidate: Candidate) -> None:
-        self.problem, self.learner = problem, candidate.learner
+        self.problem, self.learner, self.closest = problem, candidate.learner, candidate.closest
         self.objective = Objective(problem, candidate.learner, features=candidate.features, tol=ROUGH)
         self.solver = SOLVER.prepare(self.objective)
         self.start = self.solver.start()
@@ -176,11 +180,18 @@ class Witness:
         if np.bincount(problem.y_trusted, minlength=problem.k).min() < SEEN:
             return
         items, axes = _spanned(objective.trusted_rows.Z, intercept=self.learner.intercept)
-        erm = self.learner.erm(Rows(items), problem.k)
-        fit = erm.fit(labels, tol=self.objective.tol)
-        trusted = rows_left_out(erm, leverages(erm, block_inverse(erm, fit.scores)), fit.scores, labels)
-        rows = objective.rows.times_zero_sum(axes @ fit.theta)[0]
-        yield self._heard(Kind.TRUSTED, np.inf, evidence=rows, held_out=rows, trusted=trusted)
+        for learner in self._of_right_labels():
+            erm = learner.erm(Rows(items), problem.k)
+            fit = erm.fit(labels, tol=self.objective.tol)
+            trusted = rows_left_out(erm, leverages(erm, block_inverse(erm, fit.scores)), fit.scores, labels)
+            rows = objective.rows.times_zero_sum(axes @ fit.theta)[0]
+            said = self._heard(Kind.TRUSTED, np.inf, evidence=rows, held_out=rows, trusted=trusted)
+            yield replace(said, learner=learner)
+
+    def _of_right_labels(self) -> Iterator[Learner]:
+        yield self.learner
+        if self.closest and self.learner.ridge is not None:
+            yield self.learner.with_(ridge=CLOSER * self.learner.ridge)
 
     def _voice(self, solution: Solution, gamma: float, path: tuple[Step, ...]) -> Voice:
         at, problem = solution.warm, self.problem
@@ -216,6 +227,7 @@ class Witness:
             evidence=np.maximum(evidence - evidence.max(axis=1, keepdims=True), -SUREST).astype(np.float64),
             held_out=held_out,
             row_loss=float(losses(held_out, self.problem.y).mean()),
+            disagreement=float((held_out.argmax(axis=1) != self.problem.y).mean()),
             trusted=trusted,
             trusted_loss=float(losses(trusted, self.problem.y_trusted).mean()),
             calibrated_loss=calibrated(trusted, self.problem.y_trusted)[1],

@@ -43,6 +43,8 @@ MOST_REHEARSED = 16
 """Steps that are rehearsed at most before all rows take them."""
 USUALLY_REHEARSED = 4
 """Steps that are rehearsed at most on average: where it is always more, they lead nowhere."""
+REHEARSED_IN_ALL = 100
+"""And for one γ, however many steps it may take."""
 WORTH_REHEARSING = 0.1
 """After a step that gains less, as a fraction of the tolerance, no further one is rehearsed."""
 LONG_REHEARSAL = 12
@@ -131,7 +133,7 @@ class PreparedProxLinear:
         if not self.W:  # another solver has made the start
             self._redraw(at)
         values: list[float] = []
-        self.rehearsals = USUALLY_REHEARSED * self.effort.steps
+        self.rehearsals = min(USUALLY_REHEARSED * self.effort.steps, REHEARSED_IN_ALL)
         for left in reversed(range(self.effort.steps + 1)):
             bids = self._bids(at, gamma)
             gap, error = self._gap(at, bids, gamma)
