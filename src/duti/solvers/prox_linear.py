@@ -25,7 +25,7 @@ from duti.learners.losses import SoftmaxCurvature, softmax
 from duti.learners.preconditioner import BlockPreconditioner
 from duti.objective import Objective
 from duti.solvers import Effort, Solution
-from duti.solvers.bilevel import PROBED_ROWS, Bilevel, Point
+from duti.solvers.bilevel import PROBED_ROWS, Bilevel, Change, Point
 from duti.solvers.frank_wolfe import SATISFIED
 from duti.solvers.rehearsal import SHORTEST, Rehearsal
 from duti.solvers.trusted_model import Metric, Model, ModelSolution, TrustedLoss
@@ -43,8 +43,8 @@ MOST_REHEARSED = 16
 """Steps that are rehearsed at most before all rows take them."""
 USUALLY_REHEARSED = 4
 """Steps that are rehearsed at most on average: where it is always more, they lead nowhere."""
-REHEARSED_IN_ALL = 100
-"""And for one γ, however many steps it may take."""
+REHEARSED_AT_ONCE = 100
+"""So many together must lower O by the tolerance, or no more are rehearsed."""
 WORTH_REHEARSING = 0.1
 """After a step that gains less, as a fraction of the tolerance, no further one is rehearsed."""
 LONG_REHEARSAL = 12
@@ -100,6 +100,19 @@ class Bids:
         return np.asarray(np.where(delta.max(axis=1) >= 1, self.held - others, lowest))
 
 
+@dataclass(frozen=True, eq=False)
+class Way:
+    """Where a model leads, and what it says of the way."""
+
+    change: Change
+    moved: Array
+    """How far the trusted scores move."""
+    slope: float
+    """Of O_γ at the start, for the whole way."""
+    gain: float
+    """By how much O_γ falls."""
+
+
 class PreparedProxLinear:
     """Prox-linear steps on one objective. What it keeps from one γ to the next only affects speed."""
 
@@ -133,8 +146,11 @@ class PreparedProxLinear:
         if not self.W:  # another solver has made the start
             self._redraw(at)
         values: list[float] = []
-        self.rehearsals = min(USUALLY_REHEARSED * self.effort.steps, REHEARSED_IN_ALL)
+        self.rehearsals, allowed, paid_at = 0, USUALLY_REHEARSED * self.effort.steps, np.inf
         for left in reversed(range(self.effort.steps + 1)):
+            if not self.rehearsals and paid_at - at.priced(gamma) > self.rtol * abs(at.priced(gamma)):
+                self.rehearsals, paid_at = min(allowed, REHEARSED_AT_ONCE), at.priced(gamma)
+                allowed -= self.rehearsals
             bids = self._bids(at, gamma)
             gap, error = self._gap(at, bids, gamma)
             unsure = gap + error > self.aim and error > BLIND * max(gap, self.aim)
@@ -149,8 +165,7 @@ class PreparedProxLinear:
             if gap <= self.aim or not (left and self.rehearsals):
                 break  # the gap that is stated is always that of the labels returned
             values.append(at.priced(gamma))
-            worth = 0.1 * (self.rtol if gap <= self.rtol else self.aim) * abs(values[-1])
-            if len(values) > PATIENCE and values[-PATIENCE] - values[-1] <= worth:
+            if len(values) > PATIENCE and values[-PATIENCE] - values[-1] <= 0.1 * self.aim * abs(values[-1]):
                 break
             if self.stale:
                 self._redraw(at)
@@ -211,35 +226,39 @@ class PreparedProxLinear:
 
     def _step(self, stage: Rehearsal, at: Point, bids: Bids, gamma: float) -> Point | None:
         """Minimise the model and go there, or part of the way; None if O_γ does not fall."""
-        for caution in (1, 10, 100, 1000):  # where the model is too steep to be solved well
+        for caution in (1, 10, 100, 1000):  # where the model is too steep to be solved well, or misleads
             sigma = caution * self.settings.prox * max(gamma, SMALLEST_PRICE)
             found = self._minimise_model(stage, at, bids, sigma)
             change = stage.change(at, found.delta, found.image)
             slope = -float((bids.bids[change.rows] * change.moves).sum()) / self.n
             gain = at.trusted.loss - found.loss + float((at.trusted.residual * found.moved).sum()) - slope
-            if gain > 1e-3 * self.aim * abs(at.value):
-                break
-        else:
-            return None
-        slope_error = abs(float((self.bilevel.tilt(at) * change.image).sum()))
-        unsure = max(slope_error, self.bilevel.uncertainty(at))
-        if unsure > CERTAIN * gain:
-            return stage.sweep(at)
+            if gain <= 1e-3 * self.aim * abs(at.value):
+                continue
+            slope_error = abs(float((self.bilevel.tilt(at) * change.image).sum()))
+            if max(slope_error, self.bilevel.uncertainty(at)) > CERTAIN * gain:
+                return stage.sweep(at)
+            reached = self._part_of_the_way(stage, at, gamma, Way(change, found.moved, slope, gain))
+            if reached is not None:
+                return reached
+        return None
+
+    def _part_of_the_way(self, stage: Rehearsal, at: Point, gamma: float, way: Way) -> Point | None:
+        """As far as O_γ falls as the model said; None if it does not."""
         length = 1.0
         for _ in range(LINE_SEARCHES):
-            reached = stage.sweep(self.bilevel.relabelled(at, change, length))
-            reached = self._settled(stage.sweep, reached, length * gain)
+            reached = stage.sweep(self.bilevel.relabelled(at, way.change, length))
+            reached = self._settled(stage.sweep, reached, length * way.gain)
             fell = at.priced(gamma) - reached.priced(gamma)
-            if self.bilevel.size(at.d_theta) <= CERTAIN * length * self.bilevel.size(change.image):
-                self._calibrate(at, reached, length * found.moved)
-            as_said = fell / (length * gain)
+            if self.bilevel.size(at.d_theta) <= CERTAIN * length * self.bilevel.size(way.change.image):
+                self._calibrate(at, reached, length * way.moved)
+            as_said = fell / (length * way.gain)
             farther = 2 if as_said > 1.5 else 0.5 if as_said < 0.7 else 1
             self.reach = float(np.clip(farther * self.reach, 1, LONGEST_REACH))
             self.stale |= length < 1 or as_said < 0.3 or stage.cg_steps > LONG_REHEARSAL
             if as_said >= 0.01:
                 return reached
-            bend = -fell - slope * length
-            shorter = -slope * length**2 / (2 * bend) if slope < 0 < bend else 0.0
+            bend = -fell - way.slope * length
+            shorter = -way.slope * length**2 / (2 * bend) if way.slope < 0 < bend else 0.0
             length = float(np.clip(shorter, 0.1 * length, 0.5 * length))
         return None
 
