@@ -32,11 +32,12 @@ class Solution:
 class Effort:
     """How many steps a solver takes for a γ: half as many after each γ that they did not suffice for.
 
-    Where one γ after another fails, more steps would not help, and nobody wants to wait for them.
+    Where one γ after another fails, more steps would not help, and nobody wants to wait for them. After
+    each γ that they did suffice for there is a tenth of the most again.
 
     >>> effort = Effort(100)
     >>> effort.spent(enough=False), effort.spent(enough=False), effort.spent(enough=True)
-    (50, 25, 50)
+    (50, 25, 35)
     """
 
     def __init__(self, most: int) -> None:
@@ -44,7 +45,8 @@ class Effort:
 
     def spent(self, *, enough: bool) -> int:
         """Take in how the last γ ended; the number of steps for the next one."""
-        self.steps = min(2 * self.steps, self.most) if enough else max(self.steps // 2, min(4, self.most))
+        more, fewer = min(self.steps + self.most // 10, self.most), max(self.steps // 2, min(4, self.most))
+        self.steps = more if enough else fewer
         return self.steps
 
 

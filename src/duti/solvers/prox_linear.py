@@ -43,7 +43,7 @@ MOST_REHEARSED = 16
 """Steps that are rehearsed at most before all rows take them."""
 USUALLY_REHEARSED = 4
 """Steps that are rehearsed at most on average: where it is always more, they lead nowhere."""
-REHEARSED_AT_ONCE = 100
+REHEARSED_AT_ONCE = 50
 """So many together must lower O by the tolerance, or no more are rehearsed."""
 WORTH_REHEARSING = 0.1
 """After a step that gains less, as a fraction of the tolerance, no further one is rehearsed."""
