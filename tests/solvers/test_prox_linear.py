@@ -10,7 +10,7 @@ import duti
 from duti import KernelLogistic, Logistic, Objective, Problem
 from duti.datasets import german_loan, harry_potter
 from duti.detector import Duti
-from duti.solvers import Solver
+from duti.solvers import Solution, Solver
 from duti.solvers.bilevel import Point
 from duti.solvers.frank_wolfe import relative_gap
 from duti.solvers.projected_gradient import ProjectedGradient
@@ -195,6 +195,47 @@ def test_rehearsals_that_lead_nowhere_are_given_up(monkeypatch: pytest.MonkeyPat
     at = solver.solve(objective.relabelling.gamma_max(at.evidence) / 8, at)
     assert not at.converged
     assert 6 < steps <= 6 * USUALLY_REHEARSED
+
+
+def test_labels_that_are_stationary_are_left_if_others_are_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = benchmark_bands(np.random.default_rng(161), 300, 60, 4, 8)
+    problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted, confidence=0.7)
+    objective = Objective(problem, Logistic(3e-4))
+
+    def lowest() -> Solution:
+        solver = ProxLinear().prepare(objective)
+        at = solver.start()
+        for gamma in (4.0, 1.0, 0.25, 0.06):
+            at = solver.solve(gamma, at)
+        assert at.converged
+        return at
+
+    found = lowest()
+    monkeypatch.setattr("duti.solvers.prox_linear.FEW_ROWS", 0)
+    stationary = lowest()
+    assert found.value < 0.995 * stationary.value
+    exact = objective.evaluate(found.delta, found.gamma, tol=1e-13)
+    assert found.value == pytest.approx(exact.value, rel=1e-4)
+
+
+def test_a_model_that_misleads_is_tried_again_with_more_caution(monkeypatch: pytest.MonkeyPatch) -> None:
+    objective, sigmas = objective_of(250, 2, Logistic(1e-2)), list[float]()
+    minimise, part = PreparedProxLinear._minimise_model, PreparedProxLinear._part_of_the_way
+
+    def noted(*args: Any) -> Any:
+        sigmas.append(args[-1])
+        return minimise(*args)
+
+    def fails_at_first(*args: Any) -> Point | None:
+        return None if len(sigmas) == 1 else part(*args)
+
+    monkeypatch.setattr(PreparedProxLinear, "_minimise_model", noted)
+    monkeypatch.setattr(PreparedProxLinear, "_part_of_the_way", fails_at_first)
+    solver = ProxLinear().prepare(objective)
+    at = solver.start()
+    at = solver.solve(objective.relabelling.gamma_max(at.evidence) / 4, at)
+    assert at.converged
+    assert sigmas[1] == pytest.approx(10 * sigmas[0])
 
 
 def test_what_is_said_to_have_converged_is_looked_at_once_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,10 @@ directions (`trusted_model`), moves the learner and its adjoint to the new label
 O_γ fell as the model said it would. A few steps are rehearsed on a sample (`rehearsal`), where they
 cost little; then all rows take them in one pass (`bilevel`), if O_γ falls there too.
 
+Labels that are whole may be stationary and yet no minimum: O bends down along most of them, because a learner
+agrees better with what it is told. In a small problem the rows closest to moving are tried with their other
+label before a γ is done.
+
 Learner and adjoint are never more accurate than the next decision needs. Along a change of labels
 the slope of O is wrong by a number that costs no pass to estimate, and so is the Frank-Wolfe gap,
 which is such a slope: where that is not small enough, another sweep comes before the next step.
@@ -53,6 +57,10 @@ POOR = 0.5
 """What all rows may leave of g after a rehearsal; if it is more, the sample is doubled."""
 PATIENCE = 5
 """Steps that together must lower O by a tenth of the tolerance, or the search is given up."""
+FLIPPED, WORTH_FLIPPING = (1, 4, 16), 1e-4
+"""So many rows together are tried with their other label where nothing else helps; what O must fall by."""
+FEW_ROWS = 3000
+"""More rows are too many for some of them to matter."""
 LONGEST_REACH = 30.0
 """Log-odds over which the loss of a trusted item that is wrong by far may be taken as straight."""
 
@@ -120,7 +128,7 @@ class PreparedProxLinear:
         self.settings, self.objective, self.n = settings, objective, objective.problem.n
         self.bilevel, self.free = Bilevel(objective), ~objective.problem.frozen
         self.rtol = settings.rtol or float(np.clip(5e-7 * self.n, 1e-4, 3e-2))
-        self.aim = settings.rtol or float(np.clip(3e-2 * (self.n / 6e4) ** 4, 1e-5, 3e-2))
+        self.aim = settings.rtol or float(np.clip(3e-2 * (self.n / 6e4) ** 5, 1e-5, 3e-2))
         self.screened, self.daring, self.reach = self.n // 20, 4, 1.0
         self.W: tuple[Array, ...] = ()
         self.rho, self.oversampled = 1.0, 1.0
@@ -162,6 +170,11 @@ class PreparedProxLinear:
             if left and gap <= self.aim < self.rtol and not verified:
                 at, verified = self._sweep(at), True  # accurate labels are not claimed on a rough learner
                 continue
+            if left and gap <= self.aim < self.rtol and self.n <= FEW_ROWS:
+                flipped = self._flipped(at, bids, gamma)
+                if flipped is not None:
+                    at, verified = flipped, False
+                    continue
             if gap <= self.aim or not (left and self.rehearsals):
                 break  # the gap that is stated is always that of the labels returned
             values.append(at.priced(gamma))
@@ -308,6 +321,23 @@ class PreparedProxLinear:
         model = Model(loss, metric, at.delta + bids.bids / sigma, at.delta, sigma, self.n)
         tol = 0.3 * np.sqrt(self.aim * abs(at.value))
         return model.minimise(np.zeros_like(at.trusted.scores), tol, self.settings.model_steps)
+
+    def _flipped(self, at: Point, bids: Bids, gamma: float) -> Point | None:
+        """Rows closest to moving with the label that bids most for them; None if O_γ does not fall."""
+        slack = np.where(self.free & (at.delta.max(axis=1) >= 1), bids.slack(at.delta), np.inf)
+        closest = np.argsort(slack, kind="stable")[: max(FLIPPED)]
+        closest = closest[np.isfinite(slack[closest])]
+        others = np.where(at.delta[closest] > 0, -np.inf, bids.bids[closest]).argmax(axis=1)
+        moves, least = np.eye(self.bilevel.k)[others] - at.delta[closest], WORTH_FLIPPING * abs(at.value)
+        for number in FLIPPED:
+            rows, to = closest[:number], moves[:number]
+            (image,) = self.objective.rows.subset(rows).transposed_times_zero_sum(to)
+            farther = -float((to * self.bilevel.given[rows]).sum()) / self.n
+            relabelled = self.bilevel.relabelled(at, Change(rows, to, image / self.n, farther))
+            reached = self._settled(self._sweep, self._sweep(relabelled), least)
+            if reached.priced(gamma) < at.priced(gamma) - least:
+                return reached
+        return None
 
     def _candidates(self, at: Point, bids: Bids) -> Ints:
         """The rows that are closest to moving."""
