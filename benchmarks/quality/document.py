@@ -31,7 +31,8 @@ shared; *{TRUSTED}* tunes its own on the trusted items where there are enough. *
 and on trusted items that weigh as much as all rows. *{ORACLE}* is an oracle that is told how many labels of
 each class are wrong: it is shown, for two classes and up to 1000 rows, but is never the best peer. At 50,000
 rows kernels have 1000 Nyström features, and what takes too long is left out: {PUBLISHED}, {MARGIN}
-(ten more fits for another score of the same predictions) and the retrained error.
+(ten more fits for another score of the same predictions) and the retrained error. A draw on which only the
+ranking was measured has no retrained error either: the table of errors is then of fewer draws, or of none.
 
 **Tasks.**
 
