@@ -23,12 +23,13 @@ from duti.automatic.voices import losses
 from duti.opinions import BugCount
 from duti.problem import Problem
 
-SURER = 1.3
-"""A mean of log-odds is less sure than learners that agree."""
-HALF_BELIEVED = 10
-"""With so many trusted items their errors count half as much as with very many."""
-USUAL, CONVINCING = 0.2, 20
-"""What is above this fraction of the rows is believed by half if there are so many trusted items."""
+SURER = 0.7
+"""A mean of log-odds is less sure than learners that agree: a factor of 1 + 0.7/(k − 1) makes up for it,
+which is less for many classes, any of which may be taken for the truth by mistake."""
+HALF_BELIEVED = 5
+"""With so many trusted items for each class their errors count half as much as with very many."""
+USUAL, CONVINCING = 0.2, 10
+"""What is above this fraction of the rows is believed by half if there are so many items for each class."""
 FEWEST, MOST = 0.42, 1.22
 """The number of bugs, relative to that of disputed rows, in six of seven cases where the truth is known."""
 DOUBT = 0.5
@@ -66,10 +67,10 @@ def judge(problem: Problem, mixture: Mixture) -> Judgement:
     evidence = mixture.evidence + mixture.systematic * change[y]
     count = float(disputed(mixture.uncorrected, y).sum())
     fewer = _without_errors(problem, mixture, count)
-    expected = count - (count - fewer) * 0.5 * problem.m / (problem.m + HALF_BELIEVED)
+    expected = count - (count - fewer) * 0.5 * _believed(problem, HALF_BELIEVED)
     beyond = max(expected - USUAL * problem.n, 0.0)
-    expected -= beyond * CONVINCING / (problem.m + CONVINCING)
-    wrong = summing_to(expected, 1 - np.exp(-losses(SURER * evidence, y)))
+    expected -= beyond * (1 - _believed(problem, CONVINCING))
+    wrong = summing_to(expected, 1 - np.exp(-losses((1 + SURER / (k - 1)) * evidence, y)))
     flagged = np.zeros(problem.n, dtype=bool)
     flagged[np.argsort(-wrong, kind="stable")[: int(count)]] = True
     number = _number(problem, mixture, expected, count)
@@ -96,6 +97,11 @@ def summing_to(total: float, probabilities: Array) -> Array:
     total = min(max(total, SURE * number), (1 - SURE) * number)
     far = 2 * float(abs(odds).max()) + abs(float(logit(total / number))) + 1
     return np.asarray(expit(odds + brentq(lambda shift: float(expit(odds + shift).sum()) - total, -far, far)))
+
+
+def _believed(problem: Problem, half: int) -> float:
+    """How far the trusted items are believed, if so many for each class were believed by half."""
+    return problem.m / (problem.m + half * problem.k)
 
 
 def _without_errors(problem: Problem, mixture: Mixture, count: float) -> float:

@@ -11,7 +11,7 @@ that are hard to tell make it unsure too, but over a systematic bug it is sure a
 of item j under the learner that predicts held-out rows best, calibrated on them, and H_j and V_j mean and
 variance of that loss if its own probabilities were right,
 
-    z = Σ(t_j − H_j) / √(ΣV_j + V₀),     π = Φ(1.5 z − 0.8)
+    z = Σ(t_j − H_j) / √(ΣV_j + V₀),     π = Φ(2 z − 0.65)
 
 is the probability that the bugs are systematic. And rows that a learner predicts almost without error
 have no room for random bugs: what bugs there are among them are systematic, seen by an item or not. Then
@@ -36,7 +36,7 @@ from duti.learners import Learner
 from duti.learners.losses import softmax
 from duti.problem import Problem
 
-SHARPNESS, DEBUGGED_SHARPNESS = 1.0, 0.25
+SHARPNESS, DEBUGGED_SHARPNESS = 0.8, 0.1
 """T: how far an item that was left out counts as an observation, less after debugging: then rows speak
 for it. Losses of learners that were not debugged are calibrated first."""
 SYSTEMATIC_SHARPNESS, BLUNTEST, SHARPEST = 0.4, 5.0, 12.0
@@ -47,16 +47,16 @@ TRUSTED_SHARPNESS = 0.7
 ROW_SHARPNESS, ROWS_FOR_ITEMS = 80.0, 50.0
 """The same for the mean loss of the rows, whose labels may be wrong: less, the closer it is to that of
 guessing; and what is added where m is 1."""
-DEBUGGED_SHARE, HALF_HEARD = 0.3, 10
+DEBUGGED_SHARE, HALF_HEARD = 0.35, 10
 """The say of debugged learners where bugs are random, with very many trusted items; and so many give half."""
-TRUSTED_PRIOR, LARGEST_PRIOR = 0.3, 10.0
-"""For a learner of the trusted items alone, where bugs are random; m/4 where they are systematic, at most
-so much, if it disagrees with the rows as follows: a debugged one is heard at three prices."""
+LARGEST_PRIOR = 10.0
+"""For a learner of the trusted items alone: m/4 where bugs are systematic, at most so much, if it disagrees
+with the rows as follows; a debugged one is heard at three prices."""
 DISAGREEMENT, UNDERSTOOD = 0.6, 20.0
 """Relative to guessing; and by how much, on a log scale, less disagreement counts."""
 UNSEEN = 1.5
 """Debugged learners lose so much of their say for each fraction of the rows whose class no item has."""
-SURPRISE, GATE, CONTENT = 0.1, 1.5, 0.8
+SURPRISE, GATE, CONTENT = 0.1, 2.0, 0.65
 """V₀: no item is less uncertain than this; and the factor of z, and what is subtracted, in π."""
 ROOM, ROOM_SPREAD = 0.2, 0.05
 """Relative to guessing, the loss of held-out rows below which there is no room for random bugs."""
@@ -133,7 +133,8 @@ def mixed(problem: Problem, voices: Sequence[Voice], systematic: float | None = 
 def _where_random(problem: Problem, voices: Sequence[Voice]) -> Array:
     """Weights by what was left out, rows included; debugged learners have a smaller say."""
     m = problem.m
-    priors = {Kind.GIVEN: 1.0, Kind.CORRECTED: 1.0, Kind.TRUSTED: TRUSTED_PRIOR}
+    # m items teach less than n rows, and a lucky guess of so few held-out items is all that speaks for it.
+    priors = {Kind.GIVEN: 1.0, Kind.CORRECTED: 1.0, Kind.TRUSTED: min(m / problem.n, 1.0)}
     prior = _each(voices, priors | {Kind.POOLED: m / (m + HALF_HEARD)})
     debugged = _each(voices, {Kind.DEBUGGED: 1.0})
     trusted, honestly, rows = (_of(voices, name) for name in ("trusted_loss", "calibrated_loss", "row_loss"))
