@@ -90,6 +90,7 @@ def summary(outcomes: Sequence[Outcome]) -> Report:
     compared = [outcome for outcome in outcomes if outcome.compared]
     worst = max((outcome.ratio for outcome in compared), default=np.nan)
     steps = sum(outcome.compared for outcome in compared)
+    larger = sum(outcome.ratio > WORST_RATIO for outcome in compared)
     return Report(
         [
             Measurement(
@@ -102,7 +103,8 @@ def summary(outcomes: Sequence[Outcome]) -> Report:
                 f"{number} random settings: largest objective / the plain solver's where that one converges",
                 worst,
                 WORST_RATIO,
-                f"{steps} steps of {len(compared)} settings; {PLAIN_SECONDS} s each for the plain solver",
+                f"{steps} steps of {len(compared)} settings, {larger} of which have a larger one; "
+                f"{PLAIN_SECONDS} s each for the plain solver",
             ),
         ],
         [asdict(outcome) for outcome in outcomes],

@@ -39,6 +39,9 @@ from duti.problem import Problem
 SHARPNESS, DEBUGGED_SHARPNESS = 0.8, 0.1
 """T: how far an item that was left out counts as an observation, less after debugging: then rows speak
 for it. Losses of learners that were not debugged are calibrated first."""
+TOLD_APART_BY = 40
+"""More items than these tell learners that were not debugged apart no better: what they say of the items is
+not all that they say of the rows."""
 SYSTEMATIC_SHARPNESS, BLUNTEST, SHARPEST = 0.4, 5.0, 12.0
 """The same where bugs are systematic, and bounds of m T there: one item can rule learners out that are sure
 and wrong, but few of many see the bug."""
@@ -143,7 +146,7 @@ def _where_random(problem: Problem, voices: Sequence[Voice]) -> Array:
     predictable = max(1 - _relative_loss(problem, voices), 0.0)
     rows = (ROW_SHARPNESS * predictable + ROWS_FOR_ITEMS / m) * rows
     share = DEBUGGED_SHARE * m / (m + HALF_HEARD)
-    honest = _weights(prior, m * SHARPNESS * honestly + rows)
+    honest = _weights(prior, min(m, TOLD_APART_BY) * SHARPNESS * honestly + rows)
     return (1 - share) * honest + share * _weights(debugged, m * DEBUGGED_SHARPNESS * trusted + rows)
 
 
