@@ -26,7 +26,7 @@ from duti.solvers.projected_gradient import ProjectedGradient
 SETTINGS = 200
 PLAIN_SECONDS = 10
 """What the plain solver may take for a whole path; then it has not converged."""
-LONGEST = 900
+LONGEST = 3600
 """Seconds after which a path counts as one that does not end."""
 WORST_RATIO = 1.01
 GAP_SLACK, SMALLEST_GAP = 2.0, 1e-3
