@@ -73,7 +73,8 @@ SECTIONS: tuple[tuple[str, Measure, str], ...] = (
     (
         "Seconds",
         "seconds",
-        "The mean, by one thread each (all threads at 50,000 rows), without the tuning that is shared.",
+        "The mean, by one thread each, often beside other jobs (all threads at 50,000 rows), without the "
+        "tuning that is shared.",
     ),
 )
 
