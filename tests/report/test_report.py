@@ -56,7 +56,7 @@ def flags_of(rows: pa.Table, flagged: list[int], **more: object) -> Case:
 class TestVerdict:
     def test_says_how_many_rows_and_what_fixes_are_worth(self, students: Case) -> None:
         said = verdict(students)
-        assert said.sentence.startswith("12 of 100 rows are worth checking, 9 of them more probably wrong")
+        assert said.sentence.startswith("12 of 100 rows are worth checking, 10 of them more probably wrong")
         assert said.sentence.endswith("12 fixes raise agreement with the trusted items from 1 to 2 of 2.")
         assert said.more[0].startswith("The bugs look systematic (probability >99")
         assert re.fullmatch(r"About \d+ labels are wrong in all \(\d+ to \d+\)\.", said.more[1])

@@ -49,6 +49,8 @@ ROUGH = 1e-6
 """max|g| to which learners are fitted."""
 FACTORS = np.exp(np.linspace(-1.5, 1.5, 31))
 """By which scores may be multiplied when they are calibrated."""
+SEEN = 2
+"""A learner of the trusted items alone is heard if it has seen every class, on average so many times."""
 CLOSER = 0.1
 """Labels that are right may be followed more closely: so much of the smallest ridge is heard as well."""
 
@@ -175,7 +177,7 @@ class Witness:
     def of_the_trusted(self) -> Iterator[Voice]:
         """What it says if it learns from the trusted items alone, provided that they show every class."""
         objective, problem, labels = self.objective, self.problem, self.objective.trusted_labels
-        if len(np.unique(problem.y_trusted)) < problem.k:
+        if problem.m < SEEN * problem.k or len(np.unique(problem.y_trusted)) < problem.k:
             return
         items, axes = _spanned(objective.trusted_rows.Z, intercept=self.learner.intercept)
         for learner in self._of_right_labels():
