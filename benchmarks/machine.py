@@ -15,9 +15,10 @@ LIBRARIES = ("duti", "numpy", "scipy", "scikit-learn", "skglm", "celer", "cleanl
 
 
 def peak_memory() -> int:
-    """The most bytes that this process has had in memory so far."""
+    """The most bytes that this process, or one that it started and saw end, has had in memory so far."""
     units = 1 if sys.platform == "darwin" else 1024
-    return units * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    processes = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return units * max(resource.getrusage(who).ru_maxrss for who in processes)
 
 
 def single_threaded() -> None:

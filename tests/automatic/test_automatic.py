@@ -257,6 +257,44 @@ def test_few_items_are_believed_as_far_as_they_say_what_most_rows_say() -> None:
     assert weights[2] > weights[1] > weights[3]
 
 
+@pytest.mark.parametrize("n", [20, 100, 1000])
+def test_few_items_do_not_outvote_many_rows(n: int) -> None:
+    y, y_trusted = np.array([0, 1] * (n // 2)), np.array([0, 1] * 20)
+    problem = Problem(np.arange(float(n))[:, None], y, np.zeros((40, 1)), y_trusted, task="classification")
+    given = voice_of(np.eye(2)[y], np.eye(2)[y_trusted], y, y_trusted)
+    others = [replace(given, kind=kind) for kind in (Kind.DEBUGGED, Kind.TRUSTED)]
+    weights = mixed(problem, [given, *others], systematic=0.0).weights
+    assert weights[2] == pytest.approx(min(40 / n, 1.0) * weights[0])
+
+
+def test_items_tell_learners_apart_but_very_many_no_better() -> None:
+    def preferred(m: int) -> float:
+        y, y_trusted = np.array([0, 1] * 50), np.array([0, 1] * (m // 2))
+        problem = Problem(np.arange(100.0)[:, None], y, np.zeros((m, 1)), y_trusted, task="classification")
+        wrong = np.arange(m) < m // 10
+        better, worse = (
+            voice_of(np.eye(2)[y], 2 * np.eye(2)[said], y, y_trusted)
+            for said in (y_trusted, np.where(wrong, 1 - y_trusted, y_trusted))
+        )
+        debugged = replace(better, kind=Kind.DEBUGGED)
+        weights = mixed(problem, [better, worse, debugged], systematic=0.0).weights
+        return float(weights[0] / weights[1])
+
+    assert 1 < preferred(20) < preferred(40)
+    assert preferred(200) == pytest.approx(preferred(40))
+
+
+@pytest.mark.parametrize(("labels", "heard"), [([0, 1], False), ([0, 0, 0, 1], True), ([0, 0, 0, 0], False)])
+def test_trusted_items_are_heard_alone_if_they_show_every_class_and_are_not_too_few(
+    labels: list[int], heard: bool
+) -> None:
+    data = corner(0)
+    X_trusted = data.X_trusted[: len(labels)]
+    problem = Problem(data.X, data.y, X_trusted, labels, task="classification").trusting(1.0)
+    (candidate,) = candidates(problem, KernelLogistic(2.0, 0.01))
+    assert bool(list(Witness(problem, candidate).of_the_trusted())) is heard
+
+
 def test_labels_that_are_right_are_also_followed_more_closely() -> None:
     problem, smallest = problem_of(corner(0)).trusting(1.0), min(RIDGES["classification"])
     closest = next(candidate for candidate in candidates(problem, KernelLogistic()) if candidate.closest)
