@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,13 +94,11 @@ class Rows:
 
     def times_zero_sum(self, *matrices: Array) -> list[Array]:
         """Z V for matrices V whose columns sum to zero."""
-        image = self.times(np.hstack([V[:, :-1] for V in matrices]))
-        return [with_last_column(part) for part in np.split(image, len(matrices), axis=1)]
+        return _completed(self.times(_without_last(matrices)), len(matrices))
 
     def transposed_times_zero_sum(self, *matrices: Array) -> list[Array]:
         """Zᵀ R for matrices R whose columns sum to zero."""
-        image = self.transposed_times(np.hstack([R[:, :-1] for R in matrices]))
-        return [with_last_column(part) for part in np.split(image, len(matrices), axis=1)]
+        return _completed(self.transposed_times(_without_last(matrices)), len(matrices))
 
     def gram(self, weights: Array | None = None) -> Array:
         """Zᵀ diag(weights) Z, a dense D×D matrix."""
@@ -148,6 +146,22 @@ def _back(Z: Any, R: NDArray[Any]) -> Array:
     if not isinstance(Z, np.ndarray) or R.ndim == 1 or R.shape[1] > SEPARATE_COLUMNS:
         return np.asarray((R.T @ Z).T, dtype=np.float64)
     return np.stack([R[:, j] @ Z for j in range(R.shape[1])], axis=1).astype(np.float64)
+
+
+def gathered(values: NDArray[Any], rows: Ints) -> NDArray[Any]:
+    """Some rows of a matrix of few columns, column by column in memory: sums are then ten times faster."""
+    return np.take(values.T, rows, axis=1).T
+
+
+def _without_last(matrices: Sequence[Array]) -> Array:
+    """All but the last columns of each, side by side."""
+    return matrices[0][:, :-1] if len(matrices) == 1 else np.hstack([V[:, :-1] for V in matrices])
+
+
+def _completed(columns: NDArray[Any], number: int) -> list[Array]:
+    """So many matrices that stood side by side, with their last columns; np.split is slower than the sums."""
+    free = columns.shape[1] // number
+    return [with_last_column(columns[:, free * j : free * (j + 1)]) for j in range(number)]
 
 
 def with_last_column(columns: NDArray[Any]) -> NDArray[Any]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duti.arrays import Array, Ints
-from duti.features.rows import with_last_column
+from duti.features.rows import gathered, with_last_column
 from duti.learners.losses import SoftmaxCurvature, softmax
 from duti.objective import Objective
 
@@ -189,7 +189,7 @@ class Bilevel:
         matters wherever v is large; rows that are probed tell how the matrix changes along H⁻¹ image.
         """
         step, along = -self.inverse(at.d_theta), self.inverse(image)
-        s, u = at.scores[self.probed], at.adjoint_scores[self.probed]
+        s, u = (gathered(scores, self.probed) for scores in (at.scores, at.adjoint_scores))
         moved, probe_along = self.probe.times_zero_sum(step, along)
         now, then = (SoftmaxCurvature(softmax(scores)).times(u) for scores in (s, s + moved))
         bent = float(((then - now) * probe_along).sum()) / len(self.probed)

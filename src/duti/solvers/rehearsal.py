@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duti.arrays import Array, Ints
+from duti.features.rows import gathered
 from duti.learners.losses import SoftmaxCurvature, log_sum_exp, softmax
 from duti.learners.preconditioner import Sample
 from duti.solvers.bilevel import Bilevel, Change, Point
@@ -39,15 +40,15 @@ class Rehearsal:
         self.bilevel, self.sample, self.candidates = bilevel, sample, candidates
         self.share = sample.share.astype(bilevel.dtype)
         self.rows = bilevel.rows.subset(candidates)
-        self.given = bilevel.given[candidates]
+        self.given = gathered(bilevel.given, candidates)
         self.cg_steps = 0
         """Steps of conjugate gradients of the last sweep."""
         self.start = replace(
             at,
-            delta=at.delta[candidates],
-            scores=at.scores[sample.index],
-            adjoint_scores=at.adjoint_scores[sample.index],
-            evidence=at.evidence[candidates],
+            delta=gathered(at.delta, candidates),
+            scores=gathered(at.scores, sample.index),
+            adjoint_scores=gathered(at.adjoint_scores, sample.index),
+            evidence=gathered(at.evidence, candidates),
         )
 
     def change(self, at: Point, delta: NDArray[Any], image: Array) -> Change:

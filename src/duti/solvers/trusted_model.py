@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duti.arrays import Array, Ints, Mask
-from duti.features.rows import Rows
+from duti.features.rows import Rows, gathered
 from duti.learners.losses import log_sum_exp, softmax
 from duti.solvers.projected_gradient import project_simplex
 
@@ -199,7 +199,7 @@ def _newton_step(
     """
     between = np.flatnonzero((found > 0).sum(axis=1) > 1)
     inside = metric.some(between)
-    support = (found[between] > 0).astype(np.float64)
+    support = (gathered(found, between) > 0).astype(np.float64)
     count = support.sum(axis=1, keepdims=True)
 
     def B(z: Array) -> Array:
