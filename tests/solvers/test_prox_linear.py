@@ -254,3 +254,21 @@ def test_what_is_said_to_have_converged_is_looked_at_once_more(monkeypatch: pyte
     assert (
         relative_gap(objective, exact.delta, exact.evidence, at.gamma, exact.value) <= 2 * at.accuracy + 1e-6
     )
+
+
+def test_what_is_left_of_a_deserted_class_is_tried_with_other_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = benchmark_bands(np.random.default_rng(6), 3200, 10, 5, 4)
+    problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted, confidence=0.13)
+    objective = Objective(problem, Logistic(3e-3))
+
+    def reached() -> Solution:
+        solver = ProxLinear().prepare(objective)
+        at = solver.start()
+        gamma = objective.relabelling.gamma_max(at.evidence)
+        return solver.solve(gamma / 4, solver.solve(gamma / 2, at))
+
+    tried = reached()
+    monkeypatch.setattr("duti.solvers.prox_linear.DESERTED", 0.0)
+    assert tried.converged
+    assert tried.value < 0.95 * reached().value
+    assert tried.delta.sum(axis=0).min() == 0  # nothing is left of it
