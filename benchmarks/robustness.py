@@ -25,9 +25,9 @@ from duti.solvers.projected_gradient import ProjectedGradient
 
 SETTINGS = 200
 PLAIN_SECONDS = 10
-"""What the plain solver may take for a whole path; then it has not converged."""
+"""Of a processor, for a whole path of the plain solver; then it has not converged."""
 LONGEST = 3600
-"""Seconds after which a path counts as one that does not end."""
+"""Seconds of a processor after which a path counts as one that does not end."""
 WORST_RATIO = 1.01
 GAP_SLACK, SMALLEST_GAP = 2.0, 1e-3
 """A step that says it converged has, evaluated anew, at most the gap it states times this, or this much."""

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import time
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks import run
 from benchmarks.data import bands, waves
+from benchmarks.measurement import time_limit
 
 
 def test_a_quick_run_fills_every_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,3 +49,10 @@ def test_four_in_a_hundred_labels_of_the_regression_are_one_too_high() -> None:
     data = waves(np.random.default_rng(0), n=10_000, D=5)
     assert data.is_bug.mean() == pytest.approx(0.04, abs=0.005)
     np.testing.assert_allclose((data.y - data.truth)[data.is_bug], 1.0)
+
+
+def test_a_time_limit_counts_the_work_of_this_process_alone() -> None:
+    with time_limit(0.05):
+        time.sleep(0.2)  # as if other jobs had the processor
+    with pytest.raises(TimeoutError, match=r"not done in 0\.05 s of a processor"), time_limit(0.05):
+        any(number < 0 for number in count())

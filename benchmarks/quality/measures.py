@@ -23,7 +23,7 @@ from duti.problem import Problem
 
 BINS = 10
 PATIENCE = 900.0
-"""Seconds after which a contender counts as not done."""
+"""Seconds of a processor after which a contender counts as not done."""
 DRAWN = (OURS, CONFIDENT)
 """Whose probabilities a plot shows."""
 DIGITS = 4
