@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import duti
-from duti import KernelLogistic, Logistic, Problem
+from duti import KernelLogistic, KernelRidge, Logistic, Problem
 from duti.arrays import Array, Ints
 from duti.automatic import Automatic, hearing
 from duti.automatic.candidates import (
@@ -24,6 +24,7 @@ from duti.automatic.judgement import PLAUSIBLE, judge
 from duti.automatic.leave_one_out import block_inverse, leverages, rows_left_out
 from duti.automatic.mixture import contradiction, mixed, replacements
 from duti.automatic.notes import note_on_far_rows
+from duti.automatic.values import Value, weighed
 from duti.automatic.voices import CLOSER, Kind, Voice, Witness, losses
 from duti.datasets import LabelledBugs, harry_potter, sine
 from duti.learners.model import label_targets
@@ -384,6 +385,26 @@ def test_many_trusted_values_are_heard_alone_and_choose_among_wider_kernels() ->
         mapped = Objective(Problem(data.X, data.y, X[out], y[out]), alone.learner).trusted_rows
         squares += float(((mapped.times(fit.theta) - y[out]) ** 2).sum())
     assert alone.trusted_loss == pytest.approx(np.sqrt(squares / MANY_ITEMS), rel=0.01)
+
+
+def test_of_values_that_err_alike_stiffer_ones_count_more_if_there_are_many_items() -> None:
+    def value(kind: Kind, ridge: float, error: float) -> Value:
+        nothing = np.zeros(3)
+        return Value(kind, KernelRidge(1.0, ridge), 1.0, nothing, nothing == 0, error, ())
+
+    supple, stiff, worse = (
+        value(Kind.DEBUGGED, ridge, error) for ridge, error in ((1e-4, 1.0), (1e-2, 1.0), (1e-2, 1.5))
+    )
+    np.testing.assert_allclose(weighed(3, [supple, stiff]), 0.5)
+    np.testing.assert_allclose(weighed(30, [supple, stiff]), np.array([1, np.sqrt(10)]) / (1 + np.sqrt(10)))
+    # As before, errors count, and items beyond some tell learners apart no better.
+    np.testing.assert_allclose(weighed(3, [stiff, worse]), np.array([1.5**1.5, 1]) / (1 + 1.5**1.5))
+    assert weighed(10, [stiff, worse])[1] > weighed(15, [stiff, worse])[1]
+    np.testing.assert_allclose(weighed(15, [stiff, worse]), weighed(100, [stiff, worse]))
+    # Stiffness does not decide between debugged learners and those that never saw a wrong label.
+    alone = value(Kind.TRUSTED, 1e-6, 1.0)
+    np.testing.assert_allclose(weighed(30, [alone, supple]), [2 / 3, 1 / 3])
+    np.testing.assert_allclose(weighed(30, [alone, stiff]), [2 / 3, 1 / 3])
 
 
 def test_a_budget_of_values_is_spent_on_all_that_are_farther_away_than_noise() -> None:

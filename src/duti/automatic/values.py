@@ -3,13 +3,13 @@
 At γ/2 = the noise level σ of a learner, E = Zh is the value that a row should have: labels closer to it
 than σ stay. Where there are many trusted items, learners of these alone are heard too. A learner's weight is
 e^(−T m log r), where r is the root mean square error on trusted items that were left out, a fold at a time:
-Gaussian likelihood with its own variance. Rows are ranked by how far their label is from the weighted mean of
-E, in units of what is usual.
+Gaussian likelihood with its own variance. Of debugged learners that err alike the stiffer one is believed
+more. Rows are ranked by how far their label is from the weighted mean of E, in units of what is usual.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -29,9 +29,13 @@ from duti.problem import Problem
 from duti.solvers import Solution
 from duti.solvers.huber_newton import HuberNewton
 
-SHARPNESS = 0.5
-"""T: how far an item that was left out counts as an observation."""
-UNHEARD = 1e-3
+SHARPNESS, TOLD_APART_BY = 0.5, 15
+"""T: how far an item that was left out counts as an observation; more items tell learners apart no better."""
+STIFFER = 0.25
+"""With many items, the power of its ridge by which a debugged learner is believed more."""
+NEVER_MISLED = 2.0
+"""The prior of a learner of the trusted items alone, which has seen no wrong label."""
+UNHEARD = 1e-2
 """A learner whose weight is below this fraction of the best one's is not asked further."""
 FOLDS = 5
 UNUSUAL = 3.0
@@ -127,7 +131,7 @@ def wrong_with_probability(unusual: Array) -> tuple[Array, float]:
 def _heard(problem: Problem, asking: Asking) -> Values:
     def values(before: list[tuple[Value, ...]], candidate: Candidate) -> tuple[Value, ...]:
         smallest = min((value.trusted_error for said in before for value in said), default=np.inf)
-        hopeless = smallest * UNHEARD ** (-1 / (SHARPNESS * problem.m))
+        hopeless = smallest * UNHEARD ** (-1 / _sharpness(problem.m))
         debugged = _debugged(problem, candidate, hopeless)
         if problem.m < MANY_ITEMS:
             return (debugged,)
@@ -135,9 +139,25 @@ def _heard(problem: Problem, asking: Asking) -> Values:
 
     answers, complete = asking.each(problem, values)
     heard = tuple(chain.from_iterable(answers))
+    return Values(heard, weighed(problem.m, heard), complete)
+
+
+def _sharpness(m: int) -> float:
+    """m T."""
+    return SHARPNESS * min(m, TOLD_APART_BY)
+
+
+def weighed(m: int, heard: Sequence[Value]) -> Array:
+    """By the errors; of many debugged learners that err alike, the stiffer ones bend less to wrong labels."""
     logs = np.log([value.trusted_error for value in heard])
-    weights = np.exp(-SHARPNESS * problem.m * (logs - logs.min()))
-    return Values(heard, weights / weights.sum(), complete)
+    weights = np.exp(-_sharpness(m) * (logs - logs.min()))
+    if m >= MANY_ITEMS:
+        debugged = np.array([value.kind is Kind.DEBUGGED for value in heard])
+        ridges = np.array([value.learner.ridge for value in heard], dtype=np.float64)
+        stiff = np.where(debugged, weights * ridges**STIFFER, 0.0)
+        stiff *= weights[debugged].sum() / stiff.sum()
+        weights = np.where(debugged, stiff, NEVER_MISLED * weights)
+    return np.asarray(weights / weights.sum())
 
 
 def _debugged(problem: Problem, candidate: Candidate, hopeless: float) -> Value:
