@@ -256,19 +256,19 @@ def test_what_is_said_to_have_converged_is_looked_at_once_more(monkeypatch: pyte
     )
 
 
-def test_what_is_left_of_a_deserted_class_is_tried_with_other_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = benchmark_bands(np.random.default_rng(6), 3200, 10, 5, 4)
-    problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted, confidence=0.13)
-    objective = Objective(problem, Logistic(3e-3))
-
-    def reached() -> Solution:
-        solver = ProxLinear().prepare(objective)
-        at = solver.start()
-        gamma = objective.relabelling.gamma_max(at.evidence)
-        return solver.solve(gamma / 4, solver.solve(gamma / 2, at))
-
-    tried = reached()
-    monkeypatch.setattr("duti.solvers.prox_linear.DESERTED", 0.0)
-    assert tried.converged
-    assert tried.value < 0.95 * reached().value
-    assert tried.delta.sum(axis=0).min() == 0  # nothing is left of it
+def test_a_path_stays_right_where_a_class_loses_all_its_rows() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.uniform(size=(412, 2))
+    truth = np.floor(5 * X[:, 0]).astype(np.int64)
+    given = np.where((X > 0.6).all(axis=1), 0, truth)
+    problem = Problem(X[:400], given[:400], X[400:], truth[400:], task="classification")
+    objective = Objective(problem, KernelLogistic(0.5, 1e-3))
+    solver = ProxLinear().prepare(objective)
+    at = solver.start()
+    gamma = objective.relabelling.gamma_max(at.evidence)
+    for _ in range(7):
+        gamma /= 2
+        at = solver.solve(gamma, at)
+    assert at.converged
+    assert at.delta.sum(axis=0).min() == 0
+    assert at.value == pytest.approx(objective.evaluate(at.delta, gamma, tol=1e-6).value, rel=1e-3)

@@ -7,8 +7,8 @@ O_γ fell as the model said it would. A few steps are rehearsed on a sample (`re
 cost little; then all rows take them in one pass (`bilevel`), if O_γ falls there too.
 
 Labels that are whole may be stationary and yet no minimum: O bends down along most of them, because a learner
-agrees better with what it is told. Before a γ is done, what is left of a class that most of its rows have
-left is tried with other labels; in a small problem, so are the rows closest to moving.
+agrees better with what it is told. In a small problem the rows closest to moving are tried with their other
+label before a γ is done.
 
 Learner and adjoint are never more accurate than the next decision needs. Along a change of labels
 the slope of O is wrong by a number that costs no pass to estimate, and so is the Frank-Wolfe gap,
@@ -17,7 +17,7 @@ which is such a slope: where that is not small enough, another sweep comes befor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duti.arrays import Array, Ints
-from duti.features.rows import gathered
 from duti.learners.losses import SoftmaxCurvature, softmax
 from duti.learners.preconditioner import BlockPreconditioner
 from duti.objective import Objective
@@ -62,8 +61,6 @@ FLIPPED, WORTH_FLIPPING = (1, 4, 16), 1e-4
 """So many rows together are tried with their other label where nothing else helps; what O must fall by."""
 FEW_ROWS = 3000
 """More rows are too many for some of them to matter."""
-DESERTED = 0.5
-"""A class that so many of its rows have left is tried without the rest."""
 LONGEST_REACH = 30.0
 """Log-odds over which the loss of a trusted item that is wrong by far may be taken as straight."""
 
@@ -173,7 +170,7 @@ class PreparedProxLinear:
             if left and gap <= self.aim < self.rtol and not verified:
                 at, verified = self._sweep(at), True  # accurate labels are not claimed on a rough learner
                 continue
-            if left and gap <= self.aim < self.rtol:
+            if left and gap <= self.aim < self.rtol and self.n <= FEW_ROWS:
                 flipped = self._flipped(at, bids, gamma)
                 if flipped is not None:
                     at, verified = flipped, False
@@ -326,32 +323,21 @@ class PreparedProxLinear:
         return model.minimise(np.zeros_like(at.trusted.scores), tol, self.settings.model_steps)
 
     def _flipped(self, at: Point, bids: Bids, gamma: float) -> Point | None:
-        """Some rows with the label that bids most for them instead of theirs; None if O_γ does not fall."""
-        least = WORTH_FLIPPING * abs(at.value)
-        for rows, label in self._worth_flipping(at, bids):
-            others = gathered(bids.bids, rows)
-            others[np.arange(len(rows)), label] = -np.inf
-            moves = np.eye(self.bilevel.k)[others.argmax(axis=1)] - gathered(at.delta, rows)
-            (image,) = self.objective.rows.subset(rows).transposed_times_zero_sum(moves)
-            farther = -float((moves * self.bilevel.given[rows]).sum()) / self.n
-            relabelled = self.bilevel.relabelled(at, Change(rows, moves, image / self.n, farther))
+        """Rows closest to moving with the label that bids most for them; None if O_γ does not fall."""
+        slack = np.where(self.free & (at.delta.max(axis=1) >= 1), bids.slack(at.delta), np.inf)
+        closest = np.argsort(slack, kind="stable")[: max(FLIPPED)]
+        closest = closest[np.isfinite(slack[closest])]
+        others = np.where(at.delta[closest] > 0, -np.inf, bids.bids[closest]).argmax(axis=1)
+        moves, least = np.eye(self.bilevel.k)[others] - at.delta[closest], WORTH_FLIPPING * abs(at.value)
+        for number in FLIPPED:
+            rows, to = closest[:number], moves[:number]
+            (image,) = self.objective.rows.subset(rows).transposed_times_zero_sum(to)
+            farther = -float((to * self.bilevel.given[rows]).sum()) / self.n
+            relabelled = self.bilevel.relabelled(at, Change(rows, to, image / self.n, farther))
             reached = self._settled(self._sweep, self._sweep(relabelled), least)
             if reached.priced(gamma) < at.priced(gamma) - least:
                 return reached
         return None
-
-    def _worth_flipping(self, at: Point, bids: Bids) -> Iterator[tuple[Ints, Ints]]:
-        """Rows and the labels they may lose: if there are few, those closest to moving; deserted classes."""
-        if self.n <= FEW_ROWS:
-            whole = self.free & (at.delta.max(axis=1) >= 1)
-            slack = np.where(whole, bids.slack(at.delta), np.inf)
-            closest = np.argsort(slack, kind="stable")[: min(max(FLIPPED), int(whole.sum()))]
-            labels = at.delta[closest].argmax(axis=1)
-            yield from ((closest[:number], labels[:number]) for number in FLIPPED)
-        given, stayed = self.bilevel.given.sum(axis=0), (at.delta * self.bilevel.given).sum(axis=0)
-        for label in np.flatnonzero((stayed > 0) & (stayed < DESERTED * given)):
-            rows = np.flatnonzero(self.free & (at.delta[:, label] > 0))
-            yield rows, np.full(len(rows), label)
 
     def _candidates(self, at: Point, bids: Bids) -> Ints:
         """The rows that are closest to moving."""
