@@ -256,6 +256,26 @@ def test_what_is_said_to_have_converged_is_looked_at_once_more(monkeypatch: pyte
     )
 
 
+def test_nothing_is_said_to_have_converged_that_was_not_looked_at_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    objective, looks, gap = objective_of(250, 2, Logistic(1e-2)), 0, PreparedProxLinear._gap
+
+    def hasty(self: PreparedProxLinear, *args: Any) -> tuple[float, float]:
+        nonlocal looks
+        looks += 1
+        return (0.9 * self.rtol, 0.0) if looks == 1 else gap(self, *args)
+
+    monkeypatch.setattr(PreparedProxLinear, "_gap", hasty)
+    solver = ProxLinear().prepare(objective)
+    at = solver.start()
+    solver.effort.steps = 0
+    at = solver.solve(objective.relabelling.gamma_max(at.evidence) / 4, at)
+    assert looks == 2
+    assert not at.converged
+    assert at.accuracy > solver.rtol
+
+
 def test_a_path_stays_right_where_a_class_loses_all_its_rows() -> None:
     rng = np.random.default_rng(2)
     X = rng.uniform(size=(412, 2))
