@@ -189,9 +189,9 @@ class PreparedProxLinear:
                 break
             else:
                 self.stale = True
-        if self.aim < gap <= self.rtol:
-            at = self._sweep(at)  # nor is anything else claimed on one
-            gap = sum(self._gap(at, self._bids(at, gamma), gamma))
+        if self.aim < gap <= self.rtol:  # nor is anything else claimed on one
+            better = self._sweep(at)
+            gap = max(gap, sum(self._gap(better, self._bids(better, gamma), gamma)))
         self.effort.spent(enough=gap <= self.rtol)
         return self._solution(at, gamma, gap)
 
