@@ -189,7 +189,7 @@ class PreparedProxLinear:
                 break
             else:
                 self.stale = True
-        if self.aim < gap <= self.rtol:  # nor is anything else claimed on one
+        if self.aim < gap <= self.rtol:  # nor are these: a better learner tells how large their gap is
             better = self._sweep(at)
             gap = max(gap, sum(self._gap(better, self._bids(better, gamma), gamma)))
         self.effort.spent(enough=gap <= self.rtol)
