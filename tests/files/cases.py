@@ -72,12 +72,12 @@ VECTORS: dict[str, Any] = {
 }
 BYTES: dict[str, bytes] = {
     "csv": CSV,
-    "csv.gz": gzip.compress(CSV),
+    "csv.gz": gzip.compress(CSV, mtime=0),
     "tsv": CSV.replace(b",", b"\t"),
-    "tsv.gz": gzip.compress(CSV.replace(b",", b"\t")),
+    "tsv.gz": gzip.compress(CSV.replace(b",", b"\t"), mtime=0),
     "jsonl": JSONL,
     "ndjson": JSONL,
-    "jsonl.gz": gzip.compress(JSONL),
+    "jsonl.gz": gzip.compress(JSONL, mtime=0),
     "parquet": parquet(),
     "arrow": arrow(),
     "ipc": arrow(stream=True),

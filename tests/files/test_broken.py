@@ -30,7 +30,7 @@ NOTHING = pa.table({"a": pa.array([], pa.int64())})
         ("rows.csv", b"\n \r\n", "rows.csv is empty; it needs a line of column names, and rows."),
         (
             "rows.csv.gz",
-            gzip.compress(b""),
+            gzip.compress(b"", mtime=0),
             "rows.csv.gz is empty; it needs a line of column names, and rows.",
         ),
         ("rows.csv", b"a,b\n", "rows.csv has a line of column names but no rows below it; add rows."),
