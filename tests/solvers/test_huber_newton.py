@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ from sklearn.linear_model import Lasso
 
 from duti import KernelRidge, LearnerError, Objective, Problem, Ridge
 from duti.datasets import sine
-from duti.path import follow
+from duti.path import follow, last_gamma
 from duti.problem import Problem as ProblemType
 from duti.solvers import Solution, huber_newton
+from duti.solvers.active_rows import Candidates
 from duti.solvers.homotopy import Target, homotopy
 from duti.solvers.huber_newton import HuberNewton, PreparedHuberNewton, soft_threshold
 
@@ -148,6 +150,38 @@ def test_one_gamma_far_below_the_largest_is_solved_from_nothing() -> None:
     at = solver.solve(last.gamma, solver.start())
     assert at.accuracy <= 1e-9
     np.testing.assert_allclose(at.delta, last.delta, atol=1e-7)
+
+
+@pytest.mark.parametrize("ridge", [1e-4, 1e-5, 1e-6])
+def test_from_the_solution_of_other_items_newton_goes_downhill_where_whole_steps_cycle(ridge: float) -> None:
+    def truth(X: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sin(2 * X[:, 0]) + X[:, 1])
+
+    rng = np.random.default_rng(1)
+    X, Xt = rng.normal(size=(200, 3)), rng.normal(size=(20, 3))
+    y = truth(X) + rng.normal(0, 0.1, 200) - 2 * (X[:, 2] > 0.8)
+    problem = Problem(X, y, Xt, truth(Xt), confidence=10.0)
+    _, solver = prepared(problem, KernelRidge(2.0, ridge))
+    at = solver.solve(last_gamma(problem, solver.start()), solver.start())
+
+    _, fewer = prepared(problem.with_items(np.arange(4, 20)), KernelRidge(2.0, ridge))
+    elsewhere = replace(at, converged=False, warm=None)
+    step = fewer._first(elsewhere, Candidates.all_of(fewer.rows, fewer.y, fewer.free))
+    assert fewer._newton(at.gamma / 2, step.active) is None
+    assert fewer._descent(at.gamma / 2, step) is not None
+    found = fewer.solve(at.gamma, elsewhere)
+    assert found.accuracy <= 1e-9
+    np.testing.assert_allclose(found.delta, fewer.solve(at.gamma, fewer.start()).delta, atol=1e-10)
+
+
+def test_the_height_of_a_point_is_the_objective() -> None:
+    problem = sine_problem()
+    objective, solver = prepared(problem, KernelRidge(0.7, 1e-3))
+    among = Candidates.all_of(solver.rows, solver.y, solver.free)
+    evidence = problem.y + np.random.default_rng(0).normal(size=100)
+    delta = soft_threshold(evidence - problem.y, 0.5)
+    rise = objective.evaluate(delta, 1.0).value - objective.evaluate(np.zeros(100), 1.0).value
+    assert 2 / 100 * solver._point(0.5, among, evidence).value == pytest.approx(rise)
 
 
 def test_nothing_moves_at_gamma_max_and_something_just_below() -> None:

@@ -10,7 +10,7 @@ more. Rows are ranked by how far their label is from the weighted mean of E, in 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -173,8 +173,8 @@ def _debugged(problem: Problem, candidate: Candidate, hopeless: float) -> Value:
         without = Objective(problem.with_items(kept), candidate.learner, features=features)
         if len(kept) and at.gamma:
             solver = HuberNewton().prepare(without)
-            labels = labels + solver.solve(at.gamma, solver.start()).delta
-        return without.erm.fit(labels).theta
+            labels = labels + solver.solve(at.gamma, replace(at, converged=False, warm=None)).delta
+        return objective.erm.fit(labels, objective.given_fit).theta
 
     return Value(
         kind=Kind.DEBUGGED,

@@ -49,6 +49,8 @@ ROWS_A_FEATURE = 20
 SMALLER_CONFIDENCE = (1e-4, 1e-2)
 SMALL_ROWS = 2000
 """So many rows can be followed one event at a time, where Newton's method fails."""
+SHORTER = (0.5, 0.25, 0.125, 0.06, 0.03)
+"""Parts of a step that does not go downhill."""
 NEWTON_BISECTIONS = 3
 """So many larger η are tried before that."""
 
@@ -124,7 +126,7 @@ class PreparedHuberNewton:
         w, h = self._refit(self.Zy)
         image = self.rows.times(np.column_stack([h, w]))
         eta_max = float(abs(image[:, 0] - self.y)[self.free].max())
-        return _Given(w, image[:, 0], self.y - image[:, 1], self.yt - self.Zt @ w, eta_max)
+        return _Given(w, h, image[:, 0], self.y - image[:, 1], self.yt - self.Zt @ w, eta_max)
 
     def start(self) -> Solution:
         """The given labels."""
@@ -235,7 +237,8 @@ class PreparedHuberNewton:
         if eta < self._given.eta_max / 4 and not at.active.count:
             at = self._from_small_confidence(eta, at)
         for _ in range(self.settings.max_attempts):
-            found = self._newton(todo[-1], at.active)
+            elsewhere = at.reached == np.inf
+            found = self._descent(todo[-1], at) if elsewhere else self._newton(todo[-1], at.active)
             if found is None and len(todo) > NEWTON_BISECTIONS:
                 if self.n <= SMALL_ROWS:
                     return self._all_events(eta, at)
@@ -249,17 +252,22 @@ class PreparedHuberNewton:
                 return at
         return replace(at, eta=eta)
 
+    def _descent(self, eta: float, at: Step) -> Step | None:
+        """Newton's method downhill, from a δ that was not found at any η."""
+        among = at.active.among
+        start = self._point(eta, among, among.rows.times(self._refit(at.Zy)[1]))
+        return self._newton(eta, at.active.moved(_signs(eta, among, start.evidence)), start)
+
     def _from_small_confidence(self, eta: float, at: Step) -> Step:
-        """The active rows for smaller confidence: a start for a single η far below the largest."""
-        active = at.active
+        """δ for smaller confidence: a start for a single η far below the largest."""
         for factor in SMALLER_CONFIDENCE:
             easier = copy(self)
             easier.weight = factor * self.weight
-            found = easier._newton(eta, active)
+            found = easier._newton(eta, at.active)
             if found is None:
                 return at
-            active = found.active
-        return replace(at, reached=np.inf, active=active)
+            at = replace(found, reached=np.inf)
+        return at
 
     def _all_events(self, eta: float, at: Step) -> Step:
         """The homotopy over all rows, from the η at which the active rows are right, or from the start."""
@@ -305,28 +313,49 @@ class PreparedHuberNewton:
         X = np.vstack([hat - np.eye(self.n), weight[:, None] * trusted_hat])
         return X, np.concatenate([given.residual, weight * given.trusted_residual])
 
-    def _newton(self, eta: float, active: ActiveRows) -> Step | None:
-        """δ at η, or None if the active sets cycle or a system is singular."""
-        seen, among = set[bytes](), active.among
+    def _newton(self, eta: float, active: ActiveRows, start: _Point | None = None) -> Step | None:
+        """δ at η by whole steps or, from a point that is given, by steps that go downhill.
+
+        None if the active rows do not settle or a system is singular.
+        """
+        among, seen = active.among, set[bytes]()
         for _ in range(self.settings.max_steps):
             try:
                 optimum = self._optimal_on(active, eta)
             except LinAlgError:
                 return None
-            distance = optimum.evidence - among.y
-            wanted = np.where(among.free & (abs(distance) > eta), np.sign(distance), 0.0)
             # A row that sits on the threshold up to rounding is optimal on either side of it.
-            changed = (wanted != active.signs) & (
-                abs(abs(distance) - eta) > 1e-12 * eta + self.rounding + optimum.error
-            )
-            if not changed.any():
+            rounding = 1e-12 * eta + self.rounding + optimum.error
+            close = abs(abs(optimum.evidence - among.y) - eta) <= rounding
+            signs = np.where(close, active.signs, _signs(eta, among, optimum.evidence))
+            if (signs == active.signs).all():
                 return Step(eta, eta, active, optimum.delta, optimum.Zy)
-            active = active.moved(np.where(changed, wanted, active.signs))
-            key = active.signs.tobytes()
-            if key in seen:
+            if start is not None:
+                start = self._downhill(eta, among, start, optimum.evidence)
+                signs = _signs(eta, among, start.evidence)
+            elif (key := signs.tobytes()) in seen:
                 return None
-            seen.add(key)
+            else:
+                seen.add(key)
+            active = active.moved(signs)
         return None
+
+    def _downhill(self, eta: float, among: Candidates, start: _Point, end: Array) -> _Point:
+        """The end of a step in the evidence if O is lower there, or the lowest of some points on the way."""
+        whole = self._point(eta, among, end)
+        if whole.value <= start.value:
+            return whole
+        step = end - start.evidence
+        points = (self._point(eta, among, start.evidence + part * step) for part in SHORTER)
+        return min(points, key=lambda point: point.value)
+
+    def _point(self, eta: float, among: Candidates, evidence: Array) -> _Point:
+        """As −Xᵀ(Xδ − Y) = Zh − y − δ is affine in δ, ½‖Xδ − Y‖² − ½‖Y‖² = ½‖δ‖² + yᵀδ − ½(Zᵀδ)ᵀ(h + h₀)."""
+        delta = np.where(among.free, soft_threshold(evidence - among.y, eta), 0.0)
+        Zd = among.rows.transposed_times(delta)
+        h = self._refit(self.Zy + Zd)[1]
+        square = delta @ delta / 2 + among.y @ delta - Zd @ (h + self._given.h) / 2
+        return _Point(evidence, float(square) + eta * float(abs(delta).sum()))
 
     def _optimal_on(self, active: ActiveRows, eta: float) -> _Optimum:
         """δ that is optimal for given active rows and signs.
@@ -390,6 +419,7 @@ class _Given:
     """The learner at δ = 0."""
 
     w: Array
+    h: Array
     evidence: Array
     residual: Array
     """y − Zw."""
@@ -397,6 +427,14 @@ class _Given:
     """ỹ − Z̃w."""
     eta_max: float
     """From here on nothing moves."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """The evidence on the candidates, and O at the δ that it stands for, up to a factor and a constant."""
+
+    evidence: Array
+    value: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,6 +464,12 @@ class _ActiveSystem:
         x = _solve(self.P, a)
         tau = _solve(self.small, trusted - self.B.T @ x)
         return np.asarray(x + self.V @ tau)
+
+
+def _signs(eta: float, among: Candidates, evidence: Array) -> Array:
+    """Which rows move, and whereto."""
+    distance = evidence - among.y
+    return np.where(among.free & (abs(distance) > eta), np.sign(distance), 0.0)
 
 
 def _with(values: Array, index: Ints, new: Array | float) -> Array:
