@@ -15,7 +15,8 @@ from duti.problem import Problem as ProblemType
 from duti.solvers import Solution, huber_newton
 from duti.solvers.active_rows import Candidates
 from duti.solvers.homotopy import Target, homotopy
-from duti.solvers.huber_newton import HuberNewton, PreparedHuberNewton, soft_threshold
+from duti.solvers.huber import soft_threshold
+from duti.solvers.huber_newton import HuberNewton, PreparedHuberNewton
 
 
 def prepared(problem: ProblemType, learner: Any) -> tuple[Objective, PreparedHuberNewton]:
@@ -72,7 +73,7 @@ def test_every_ridge_and_confidence_converges_down_to_the_noise_level(
 
 def test_newton_and_the_homotopy_find_the_same_solution() -> None:
     _, solver = prepared(sine_problem(), KernelRidge(0.7, 1e-3))
-    start, (X, Y) = solver.start(), solver._lasso
+    start, (X, Y) = solver.start(), solver.huber.lasso
     high = abs(start.evidence - solver.y).max()
     for gamma in (100.0, 1.0, 0.5):
         newton = solver.solve(gamma, start).delta
@@ -134,8 +135,8 @@ def test_where_newton_fails_events_are_followed(followed_rows: int, monkeypatch:
 def test_a_step_that_fails_says_so() -> None:
     _, solver = prepared(sine_problem(), KernelRidge(0.7, 1e-3))
     at = solver.solve(1.0, solver.start())
-    _, hasty = prepared(sine_problem(), KernelRidge(0.7, 1e-3))
-    hasty.settings = HuberNewton(max_steps=1, max_attempts=1)
+    objective = Objective(sine_problem(), KernelRidge(0.7, 1e-3))
+    hasty = HuberNewton(max_steps=1, max_attempts=1).prepare(objective)
     failed = hasty.solve(0.5, at)
     assert not failed.converged
     assert failed.accuracy > 1e-6
@@ -167,8 +168,8 @@ def test_from_the_solution_of_other_items_newton_goes_downhill_where_whole_steps
     _, fewer = prepared(problem.with_items(np.arange(4, 20)), KernelRidge(2.0, ridge))
     elsewhere = replace(at, converged=False, warm=None)
     step = fewer._first(elsewhere, Candidates.all_of(fewer.rows, fewer.y, fewer.free))
-    assert fewer._newton(at.gamma / 2, step.active) is None
-    assert fewer._descent(at.gamma / 2, step) is not None
+    assert fewer.huber.newton(at.gamma / 2, step.active) is None
+    assert fewer.huber.descent(at.gamma / 2, step) is not None
     found = fewer.solve(at.gamma, elsewhere)
     assert found.accuracy <= 1e-9
     np.testing.assert_allclose(found.delta, fewer.solve(at.gamma, fewer.start()).delta, atol=1e-10)
@@ -181,7 +182,7 @@ def test_the_height_of_a_point_is_the_objective() -> None:
     evidence = problem.y + np.random.default_rng(0).normal(size=100)
     delta = soft_threshold(evidence - problem.y, 0.5)
     rise = objective.evaluate(delta, 1.0).value - objective.evaluate(np.zeros(100), 1.0).value
-    assert 2 / 100 * solver._point(0.5, among, evidence).value == pytest.approx(rise)
+    assert 2 / 100 * solver.huber._point(0.5, among, evidence).value == pytest.approx(rise)
 
 
 def test_nothing_moves_at_gamma_max_and_something_just_below() -> None:

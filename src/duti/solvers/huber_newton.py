@@ -1,42 +1,25 @@
-"""Regression: the weighted lasso in n unknowns is a Huber problem in D unknowns.
+"""Regression's path: from one γ to the next, by Newton's method on the rows that may move.
 
-With η = γ/2 (in the units of the label), M = n·diag(λ, …, λ, 0 for an intercept), G = ZᵀZ + M and
-G₂ = ZᵀZ + 2M, the optimality conditions of the paper's lasso are
-
-    δ = soft(Zh − y, η);   G w = Zᵀ(y + δ);   τ = (n/m) C (ỹ − Z̃w);   G h = G w + M w + Z̃ᵀτ
-
-so δ is known from h alone. For active rows A with signs s, and I the others, h solves
-
-    P_I h = a + Bτ,   P_I = Z_IᵀZ_I + M G₂⁻¹ M,   a = Z_Iᵀy_I − η Z_Aᵀs,   B = (I − M G₂⁻¹) Z̃ᵀ
-    [BᵀP_I⁻¹B − Z̃ G₂⁻¹ Z̃ᵀ + (m/n) C⁻¹] τ = ỹ − BᵀP_I⁻¹a
-
-Newton's method alternates between h and A; when A stays the same, the solution is exact. Of many rows
-only the few that may become active take part; one pass over all rows checks several γ at once.
+Of many rows only the few that may become active take part; one pass over all rows checks several γ at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from duti.arrays import Array, Ints, Mask
 from duti.errors import LearnerError
-from duti.features.rows import Rows
 from duti.objective import Objective
 from duti.solvers import Solution
 from duti.solvers.active_rows import ActiveRows, Candidates, Step
 from duti.solvers.homotopy import Target, homotopy
+from duti.solvers.huber import ActiveSystem, Huber, TrustedItems, soft_threshold
 
 MOST_FEATURES = 10_000
-REFINEMENTS = 5
-WORST_ERROR = 1e-6
-"""Fraction of η by which the evidence may be wrong after the refinements."""
 CANDIDATES = 2
 """So many rows may take part for each one that is expected to become active."""
 MISSED = 0.8
@@ -49,15 +32,8 @@ ROWS_A_FEATURE = 20
 SMALLER_CONFIDENCE = (1e-4, 1e-2)
 SMALL_ROWS = 2000
 """So many rows can be followed one event at a time, where Newton's method fails."""
-SHORTER = (0.5, 0.25, 0.125, 0.06, 0.03)
-"""Parts of a step that does not go downhill."""
 NEWTON_BISECTIONS = 3
 """So many larger η are tried before that."""
-
-
-def soft_threshold(r: Array, eta: float) -> Array:
-    """argmin_z ½(z − r)² + η|z|."""
-    return np.asarray(np.sign(r) * np.maximum(abs(r) - eta, 0))
 
 
 @dataclass(frozen=True)
@@ -81,56 +57,26 @@ class HuberNewton:
                 f"reduce it to at most {MOST_FEATURES} (for instance with scikit-learn's TruncatedSVD)."
             )
         used = problem.confidence > 0  # an item with c = 0 says nothing, but m still counts it
-        trusted = _Trusted(
+        trusted = TrustedItems(
             objective.trusted_rows.take(used).astype(np.float64, copy=False),
             problem.y_trusted[used],
             problem.confidence[used] / problem.m,
         )
-        return PreparedHuberNewton(
-            rows, problem.y, ~problem.frozen, trusted, objective.erm.penalty / 2, settings=self
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Trusted:
-    Z: Array
-    y: Array
-    share: Array
-    """c/m."""
+        penalty = objective.erm.penalty / 2
+        huber = Huber(rows, problem.y, ~problem.frozen, trusted, penalty, self.max_steps)
+        return PreparedHuberNewton(huber, self)
 
 
 class PreparedHuberNewton:
-    """The factored systems of one objective."""
+    """The way along γ, with the systems that every γ shares."""
 
-    def __init__(
-        self, rows: Rows, y: Array, free: Mask, trusted: _Trusted, penalty: Array, settings: HuberNewton
-    ) -> None:
-        self.rows, self.y, self.free, self.settings = rows, y, free, settings
-        self.trusted, self.penalty, self.n = trusted, penalty, rows.n
-        self.Zt, self.yt, self.weight = trusted.Z, trusted.y, self.n * trusted.share
-        self.M = self.n * penalty
-        self.H = rows.gram()
-        self.Zy = rows.transposed_times(self.y)
-        self.G = _factor(self.H + np.diag(self.M))
-        G2 = _factor(self.H + 2 * np.diag(self.M))
-        self.B = self.Zt.T - self.M[:, None] * _solve(G2, self.Zt.T)
-        self.F = _solve(self.G, self.Zt.T)
-        R = self.M[:, None] * _solve(G2, np.diag(self.M))
-        self.R = (R + R.T) / 2
-        # Zh is rounded in the precision of Z: a row this close to the threshold is on either side of it.
-        self.rounding = 100 * float(np.finfo(rows.Z.dtype).eps) * float(abs(self.y).max())
-
-    @cached_property
-    def _given(self) -> _Given:
-        """The learner at δ = 0."""
-        w, h = self._refit(self.Zy)
-        image = self.rows.times(np.column_stack([h, w]))
-        eta_max = float(abs(image[:, 0] - self.y)[self.free].max())
-        return _Given(w, h, image[:, 0], self.y - image[:, 1], self.yt - self.Zt @ w, eta_max)
+    def __init__(self, huber: Huber, settings: HuberNewton) -> None:
+        self.huber, self.settings = huber, settings
+        self.rows, self.y, self.free, self.n = huber.rows, huber.y, huber.free, huber.n
 
     def start(self) -> Solution:
         """The given labels."""
-        given = self._given
+        given = self.huber.given
         return self._solution(0.0, np.zeros(self.n), given.w, given.evidence, self.y - given.residual)
 
     def solve(self, gamma: float, previous: Solution) -> Solution:
@@ -143,12 +89,10 @@ class PreparedHuberNewton:
     def _thinned(self, gamma: float, previous: Solution) -> Solution:
         """The previous solution with the active rows of h for every tenth row: a far better start."""
         some = slice(None, None, THINNED)
-        rows = Rows(self.rows.Z[some])
-        thin = PreparedHuberNewton(
-            rows, self.y[some], self.free[some], self.trusted, self.penalty, self.settings
-        )
+        thin = self.huber.of(some)
         part = replace(previous, delta=previous.delta[some], evidence=previous.evidence[some], warm=None)
-        h = thin._refit(thin.Zy + rows.transposed_times(thin.solve(gamma, part).delta))[1]
+        delta = PreparedHuberNewton(thin, self.settings).solve(gamma, part).delta
+        h = thin.refit(thin.Zy + thin.rows.transposed_times(delta))[1]
         evidence = self.rows.times(h)
         delta = np.where(self.free, soft_threshold(evidence - self.y, gamma / 2), 0.0)
         return replace(previous, delta=delta, evidence=evidence, converged=False, warm=None)
@@ -196,9 +140,9 @@ class PreparedHuberNewton:
 
     def _first(self, at: Solution, among: Candidates) -> Step:
         delta = at.delta[among.index]
-        reached = at.gamma / 2 if at.gamma else self._given.eta_max
+        reached = at.gamma / 2 if at.gamma else self.huber.given.eta_max
         active = ActiveRows.none(among).moved(np.sign(delta))
-        Zy = self.Zy + among.rows.transposed_times(delta)
+        Zy = self.huber.Zy + among.rows.transposed_times(delta)
         return Step(reached, reached if at.converged or not delta.any() else np.inf, active, delta, Zy)
 
     def _batch(self, gammas: list[float], step: Step, share: int) -> Iterator[Step]:
@@ -212,7 +156,7 @@ class PreparedHuberNewton:
     def _checked(self, steps: list[Step]) -> tuple[list[Solution], Mask]:
         """The steps as solutions, up to the first that misses a row; and the rows that it misses."""
         among, solutions = steps[0].active.among, list[Solution]()
-        w, h = self._refit(np.column_stack([step.Zy for step in steps]))
+        w, h = self.huber.refit(np.column_stack([step.Zy for step in steps]))
         image = self.rows.times(np.hstack([h, w]))
         outside = self.free.copy()
         outside[among.index] = False
@@ -220,7 +164,7 @@ class PreparedHuberNewton:
             evidence, scores = image[:, t], image[:, len(steps) + t]
             if not among.everything:
                 distance = abs(evidence - self.y)
-                if (distance[outside] > step.eta + self.rounding).any():
+                if (distance[outside] > step.eta + self.huber.rounding).any():
                     return solutions, outside & (distance > MISSED * step.eta)
             delta = np.zeros(self.n)
             delta[among.index] = step.delta
@@ -234,17 +178,17 @@ class PreparedHuberNewton:
         The last δ that was found, if there is no way.
         """
         todo = [eta]
-        if eta < self._given.eta_max / 4 and not at.active.count:
+        if eta < self.huber.given.eta_max / 4 and not at.active.count:
             at = self._from_small_confidence(eta, at)
         for _ in range(self.settings.max_attempts):
             elsewhere = at.reached == np.inf
-            found = self._descent(todo[-1], at) if elsewhere else self._newton(todo[-1], at.active)
+            found = self.huber.descent(todo[-1], at) if elsewhere else self.huber.newton(todo[-1], at.active)
             if found is None and len(todo) > NEWTON_BISECTIONS:
                 if self.n <= SMALL_ROWS:
                     return self._all_events(eta, at)
                 found = self._local_events(todo[-1], at)
             if found is None:
-                todo.append(float(np.sqrt(todo[-1] * min(at.reached, self._given.eta_max))))
+                todo.append(float(np.sqrt(todo[-1] * min(at.reached, self.huber.given.eta_max))))
                 continue
             at = found
             todo.pop()
@@ -252,18 +196,10 @@ class PreparedHuberNewton:
                 return at
         return replace(at, eta=eta)
 
-    def _descent(self, eta: float, at: Step) -> Step | None:
-        """Newton's method downhill, from a δ that was not found at any η."""
-        among = at.active.among
-        start = self._point(eta, among, among.rows.times(self._refit(at.Zy)[1]))
-        return self._newton(eta, at.active.moved(_signs(eta, among, start.evidence)), start)
-
     def _from_small_confidence(self, eta: float, at: Step) -> Step:
         """δ for smaller confidence: a start for a single η far below the largest."""
         for factor in SMALLER_CONFIDENCE:
-            easier = copy(self)
-            easier.weight = factor * self.weight
-            found = easier._newton(eta, at.active)
+            found = self.huber.trusting(factor).newton(eta, at.active)
             if found is None:
                 return at
             at = replace(found, reached=np.inf)
@@ -271,14 +207,14 @@ class PreparedHuberNewton:
 
     def _all_events(self, eta: float, at: Step) -> Step:
         """The homotopy over all rows, from the η at which the active rows are right, or from the start."""
-        X, Y = self._lasso
+        X, Y = self.huber.lasso
         known = at.reached < np.inf
         signs = at.active.signs if known else np.zeros(self.n)
-        high = at.reached if known else self._given.eta_max
+        high = at.reached if known else self.huber.given.eta_max
         found = homotopy(X, Target(Y, 0 * Y), self.free, high, eta, signs)
         active = at.active.moved(np.sign(found.delta))
-        Zy = self.Zy + self.rows.transposed_times(found.delta)
-        return self._newton(eta, active) or Step(eta, found.eta, active, found.delta, Zy)
+        Zy = self.huber.Zy + self.rows.transposed_times(found.delta)
+        return self.huber.newton(eta, active) or Step(eta, found.eta, active, found.delta, Zy)
 
     def _local_events(self, eta: float, at: Step) -> Step | None:
         """The homotopy over the rows closest to the threshold, the others eliminated; then Newton on all.
@@ -288,120 +224,31 @@ class PreparedHuberNewton:
         """
         if at.reached == np.inf:
             return None
-        among, nothing = at.active.among, 0 * self.yt
-        distance = abs(among.rows.times(self._refit(at.Zy)[1]) - among.y)
+        huber, among, nothing = self.huber, at.active.among, 0 * self.huber.yt
+        distance = abs(among.rows.times(huber.refit(at.Zy)[1]) - among.y)
         closeness = -abs(np.log(np.maximum(distance, 1e-300) / np.sqrt(eta * at.reached)))
         F = _largest(np.where(among.free, closeness, -np.inf), min(SMALL_ROWS, len(closeness)))
         others, Z_F = at.active.moved(_with(at.active.signs, F, 0.0)), among.rows.take(F)
         try:
-            system = _ActiveSystem(self, others.gram)
+            system = ActiveSystem(huber, others.gram)
             L = cholesky(np.eye(len(F)) - Z_F @ system.solve(Z_F.T, nothing[:, None]), lower=True)
         except LinAlgError:
             return None
-        slope = Z_F @ system.solve(self.Zy - others.Zy, self.yt) - among.y[F]
+        slope = Z_F @ system.solve(huber.Zy - others.Zy, huber.yt) - among.y[F]
         d_eta = Z_F @ system.solve(-others.Zs, nothing)
         Y, d_Y = solve_triangular(L, np.column_stack([slope, d_eta]), lower=True).T
         found = homotopy(L.T, Target(Y, d_Y), among.free[F], at.reached, eta, at.active.signs[F])
-        return self._newton(eta, others.moved(_with(others.signs, F, np.sign(found.delta))))
-
-    @cached_property
-    def _lasso(self) -> tuple[Array, Array]:
-        """The lasso of the paper as a design and a target: min ½‖Xδ − Y‖² + η‖δ‖₁."""
-        Z, given = self.rows.take(np.arange(self.n)), self._given
-        hat, trusted_hat = Z @ _solve(self.G, Z.T), self.Zt @ _solve(self.G, Z.T)
-        weight = np.sqrt(self.weight)
-        X = np.vstack([hat - np.eye(self.n), weight[:, None] * trusted_hat])
-        return X, np.concatenate([given.residual, weight * given.trusted_residual])
-
-    def _newton(self, eta: float, active: ActiveRows, start: _Point | None = None) -> Step | None:
-        """δ at η by whole steps or, from a point that is given, by steps that go downhill.
-
-        None if the active rows do not settle or a system is singular.
-        """
-        among, seen = active.among, set[bytes]()
-        for _ in range(self.settings.max_steps):
-            try:
-                optimum = self._optimal_on(active, eta)
-            except LinAlgError:
-                return None
-            # A row that sits on the threshold up to rounding is optimal on either side of it.
-            rounding = 1e-12 * eta + self.rounding + optimum.error
-            close = abs(abs(optimum.evidence - among.y) - eta) <= rounding
-            signs = np.where(close, active.signs, _signs(eta, among, optimum.evidence))
-            if (signs == active.signs).all():
-                return Step(eta, eta, active, optimum.delta, optimum.Zy)
-            if start is not None:
-                start = self._downhill(eta, among, start, optimum.evidence)
-                signs = _signs(eta, among, start.evidence)
-            elif (key := signs.tobytes()) in seen:
-                return None
-            else:
-                seen.add(key)
-            active = active.moved(signs)
-        return None
-
-    def _downhill(self, eta: float, among: Candidates, start: _Point, end: Array) -> _Point:
-        """The end of a step in the evidence if O is lower there, or the lowest of some points on the way."""
-        whole = self._point(eta, among, end)
-        if whole.value <= start.value:
-            return whole
-        step = end - start.evidence
-        points = (self._point(eta, among, start.evidence + part * step) for part in SHORTER)
-        return min(points, key=lambda point: point.value)
-
-    def _point(self, eta: float, among: Candidates, evidence: Array) -> _Point:
-        """As −Xᵀ(Xδ − Y) = Zh − y − δ is affine in δ, ½‖Xδ − Y‖² − ½‖Y‖² = ½‖δ‖² + yᵀδ − ½(Zᵀδ)ᵀ(h + h₀)."""
-        delta = np.where(among.free, soft_threshold(evidence - among.y, eta), 0.0)
-        Zd = among.rows.transposed_times(delta)
-        h = self._refit(self.Zy + Zd)[1]
-        square = delta @ delta / 2 + among.y @ delta - Zd @ (h + self._given.h) / 2
-        return _Point(evidence, float(square) + eta * float(abs(delta).sum()))
-
-    def _optimal_on(self, active: ActiveRows, eta: float) -> _Optimum:
-        """δ that is optimal for given active rows and signs.
-
-        P_I is nearly singular when a learner that almost interpolates loses a row; then δ is refined
-        with residuals of the ridge system G, which is not.
-        """
-        among, signs = active.among, active.signs
-        system = _ActiveSystem(self, active.gram)
-        h = system.solve(self.Zy - active.Zy - eta * active.Zs, self.yt)
-        evidence = among.rows.times(h)
-        delta = np.where(signs != 0, evidence - among.y - eta * signs, 0.0)
-        Zy = self.Zy + active.gram @ h - active.Zy - eta * active.Zs
-        drift = self._refit(Zy)[1] - h
-        if np.sqrt(max(float(drift @ self.H @ drift), 0.0) / self.n) <= 1e-11 * eta:
-            return _Optimum(delta, evidence, Zy, 0.0)
-        rows = np.flatnonzero(signs)
-        Z_A, y, s = among.rows.take(rows), among.y[rows], signs[rows]
-        error = np.inf
-        for _ in range(REFINEMENTS):
-            Zy = self.Zy + Z_A.T @ delta[rows]
-            h = self._refit(Zy)[1]
-            residual = Z_A @ h - y - delta[rows] - eta * s
-            before, error = error, float(abs(residual).max(initial=0.0))
-            if error <= 1e-13 * eta or error > before / 2:
-                break
-            delta[rows] += Z_A @ system.solve(Z_A.T @ residual, 0 * self.yt) + residual
-        if not error <= WORST_ERROR * eta:
-            raise LinAlgError("the system of the active rows is singular up to rounding")
-        return _Optimum(delta, among.rows.times(h), Zy, error)
-
-    def _refit(self, Zy: Array) -> tuple[Array, Array]:
-        """The learner w and the adjoint h for given Zᵀ(y + δ), one or several."""
-        w = _solve(self.G, Zy)
-        tau = (self.weight * (self.yt - (self.Zt @ w).T)).T
-        return w, w + _solve(self.G, (self.M * w.T).T + self.Zt.T @ tau)
+        return huber.newton(eta, others.moved(_with(others.signs, F, np.sign(found.delta))))
 
     def _solution(self, gamma: float, delta: Array, w: Array, evidence: Array, scores: Array) -> Solution:
         """The solution with its duality gap: ½‖R‖² + η‖δ‖₁ against a scaled R in the dual."""
-        eta, given = gamma / 2, self._given
-        residual, trusted = self.y + delta - scores, self.yt - self.Zt @ w
-        size = float(residual @ residual + self.weight @ trusted**2)
+        eta, huber, given = gamma / 2, self.huber, self.huber.given
+        residual, trusted = self.y + delta - scores, huber.yt - huber.Zt @ w
+        size = float(residual @ residual + huber.weight @ trusted**2)
         primal = size / 2 + eta * float(abs(delta).sum())
         steepest = float(abs(evidence - self.y - delta)[self.free].max())
         scale = min(1.0, eta / max(steepest, np.finfo(float).tiny))
-        inner = float(given.residual @ residual + (self.weight * given.trusted_residual) @ trusted)
+        inner = float(given.residual @ residual + (huber.weight * given.trusted_residual) @ trusted)
         gap = max(primal - scale * inner + scale**2 * size / 2, 0.0) / max(primal, np.finfo(float).tiny)
         return Solution(
             gamma=gamma,
@@ -414,64 +261,6 @@ class PreparedHuberNewton:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """The learner at δ = 0."""
-
-    w: Array
-    h: Array
-    evidence: Array
-    residual: Array
-    """y − Zw."""
-    trusted_residual: Array
-    """ỹ − Z̃w."""
-    eta_max: float
-    """From here on nothing moves."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
-    """The evidence on the candidates, and O at the δ that it stands for, up to a factor and a constant."""
-
-    evidence: Array
-    value: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Optimum:
-    """The best δ for some active rows and signs, and how wrong the evidence Zh may be."""
-
-    delta: Array
-    evidence: Array
-    Zy: Array
-    """Zᵀ(y + δ)."""
-    error: float
-
-
-class _ActiveSystem:
-    """The D×D and the m×m system for some active rows, factored."""
-
-    def __init__(self, shared: PreparedHuberNewton, gram: Array) -> None:
-        self.B = shared.B
-        self.P = _factor(shared.H - gram + shared.R)
-        self.V = _solve(self.P, shared.B)
-        # BᵀP_I⁻¹B − Z̃G₂⁻¹Z̃ᵀ = Z̃G⁻¹ (Z_AᵀZ_A) P_I⁻¹B, where nothing cancels.
-        small = shared.F.T @ gram @ self.V
-        self.small = _factor((small + small.T) / 2 + np.diag(1 / shared.weight))
-
-    def solve(self, a: Array, trusted: Array) -> Array:
-        """h of P_I h = a + Bτ for the labels `trusted` of the trusted items."""
-        x = _solve(self.P, a)
-        tau = _solve(self.small, trusted - self.B.T @ x)
-        return np.asarray(x + self.V @ tau)
-
-
-def _signs(eta: float, among: Candidates, evidence: Array) -> Array:
-    """Which rows move, and whereto."""
-    distance = evidence - among.y
-    return np.where(among.free & (abs(distance) > eta), np.sign(distance), 0.0)
-
-
 def _with(values: Array, index: Ints, new: Array | float) -> Array:
     """A copy with other values at some places."""
     changed = values.copy()
@@ -482,20 +271,3 @@ def _with(values: Array, index: Ints, new: Array | float) -> Array:
 def _largest(values: Array, count: int) -> Ints:
     """The indices of the largest values, in any order."""
     return np.argpartition(values, len(values) - count)[len(values) - count :]
-
-
-def _solve(factor: Any, b: Array) -> Array:
-    return np.asarray(cho_solve(factor, b, check_finite=False))
-
-
-def _factor(A: Array) -> Any:
-    """A Cholesky factor; a matrix that is singular up to rounding gets the smallest ridge that helps."""
-    diagonal = np.diag_indices_from(A)
-    for jitter in (0.0, 1e-14, 1e-12, 1e-10):
-        try:
-            lifted = A.copy()
-            lifted[diagonal] += jitter * A[diagonal].max(initial=np.finfo(float).tiny)
-            return cho_factor(lifted, lower=True, check_finite=False)
-        except LinAlgError:
-            continue
-    raise LinAlgError("the system is singular")
