@@ -172,8 +172,8 @@ def _debugged(problem: Problem, candidate: Candidate, hopeless: float) -> Value:
         features, labels = (candidate.Z, candidate.Z_trusted[kept]), problem.y
         without = Objective(problem.with_items(kept), candidate.learner, features=features)
         if len(kept) and at.gamma:
-            solver = HuberNewton().prepare(without)
-            labels = labels + solver.solve(at.gamma, replace(at, converged=False, warm=None)).delta
+            start = replace(at, converged=False, warm=None)  # with all items: no solution here, but close
+            labels = labels + HuberNewton().prepare(without).solve(at.gamma, start).delta
         return objective.erm.fit(labels, objective.given_fit).theta
 
     return Value(
