@@ -123,12 +123,14 @@ class Step:
     """Where the active rows are right: at η, or at the larger η from which the way on was not found."""
     active: ActiveRows
     delta: Array
+    evidence: Array
+    """Zh on the candidates."""
     Zy: Array
     """Zᵀ(y + δ)."""
 
-    def grown(self, more: Ints) -> Step:
-        """The same δ on more candidates."""
+    def grown(self, more: Ints, evidence: Array) -> Step:
+        """The same δ on more candidates, with the evidence for all rows."""
         among = self.active.among.grown(more)
         delta = np.zeros(len(among.index))
         delta[: len(self.delta)] = self.delta
-        return replace(self, active=self.active.grown(among), delta=delta)
+        return replace(self, active=self.active.grown(among), delta=delta, evidence=evidence[among.index])

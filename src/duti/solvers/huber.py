@@ -115,7 +115,7 @@ class Huber:
             close = abs(abs(optimum.evidence - among.y) - eta) <= rounding
             signs = np.where(close, active.signs, _signs(eta, among, optimum.evidence))
             if (signs == active.signs).all():
-                return Step(eta, eta, active, optimum.delta, optimum.Zy)
+                return Step(eta, eta, active, optimum.delta, optimum.evidence, optimum.Zy)
             if start is not None:
                 start = self._downhill(eta, among, start, optimum.evidence)
                 signs = _signs(eta, among, start.evidence)
@@ -129,8 +129,8 @@ class Huber:
     def descent(self, eta: float, at: Step) -> Step | None:
         """Newton's method downhill, from a δ that was not found at any η."""
         among = at.active.among
-        start = self._point(eta, among, among.rows.times(self.refit(at.Zy)[1]))
-        return self.newton(eta, at.active.moved(_signs(eta, among, start.evidence)), start)
+        active = at.active.moved(_signs(eta, among, at.evidence))
+        return self.newton(eta, active, self._point(eta, among, at.evidence))
 
     def _downhill(self, eta: float, among: Candidates, start: _Point, end: Array) -> _Point:
         """The end of a step in the evidence if O is lower there, or the lowest of some points on the way."""

@@ -136,14 +136,15 @@ class PreparedHuberNewton:
         if step is None:
             return self._first(at, Candidates.some_of(self.rows, self.y, self.free, np.flatnonzero(rows)))
         rows[step.active.among.index] = False
-        return step.grown(np.flatnonzero(rows))
+        return step.grown(np.flatnonzero(rows), at.evidence)
 
     def _first(self, at: Solution, among: Candidates) -> Step:
-        delta = at.delta[among.index]
-        reached = at.gamma / 2 if at.gamma else self.huber.given.eta_max
+        delta, evidence = at.delta[among.index], at.evidence[among.index]
+        eta = at.gamma / 2 if at.gamma else self.huber.given.eta_max
+        reached = eta if at.converged or not delta.any() else np.inf
         active = ActiveRows.none(among).moved(np.sign(delta))
         Zy = self.huber.Zy + among.rows.transposed_times(delta)
-        return Step(reached, reached if at.converged or not delta.any() else np.inf, active, delta, Zy)
+        return Step(eta, reached, active, delta, evidence, Zy)
 
     def _batch(self, gammas: list[float], step: Step, share: int) -> Iterator[Step]:
         """Steps on the candidates alone, until more than their share is active."""
@@ -214,7 +215,8 @@ class PreparedHuberNewton:
         found = homotopy(X, Target(Y, 0 * Y), self.free, high, eta, signs)
         active = at.active.moved(np.sign(found.delta))
         Zy = self.huber.Zy + self.rows.transposed_times(found.delta)
-        return self.huber.newton(eta, active) or Step(eta, found.eta, active, found.delta, Zy)
+        evidence = self.rows.times(self.huber.refit(Zy)[1])
+        return self.huber.newton(eta, active) or Step(eta, found.eta, active, found.delta, evidence, Zy)
 
     def _local_events(self, eta: float, at: Step) -> Step | None:
         """The homotopy over the rows closest to the threshold, the others eliminated; then Newton on all.
@@ -225,7 +227,7 @@ class PreparedHuberNewton:
         if at.reached == np.inf:
             return None
         huber, among, nothing = self.huber, at.active.among, 0 * self.huber.yt
-        distance = abs(among.rows.times(huber.refit(at.Zy)[1]) - among.y)
+        distance = abs(at.evidence - among.y)
         closeness = -abs(np.log(np.maximum(distance, 1e-300) / np.sqrt(eta * at.reached)))
         F = _largest(np.where(among.free, closeness, -np.inf), min(SMALL_ROWS, len(closeness)))
         others, Z_F = at.active.moved(_with(at.active.signs, F, 0.0)), among.rows.take(F)
