@@ -28,7 +28,7 @@ SCORE_ARRAYS = 40
 """Arrays of one number for each row and class at the peak."""
 VOICES = 12
 """More of them for each of several learners."""
-HEARD, AT_LEAST = 4, 0.05
+HEARD, AT_LEAST = {"classification": 4, "regression": 1}, 0.05
 """To hear one of several learners takes so many times as long as its path, and so many seconds more."""
 PATH_PASSES = 100
 """Products of Z and its transpose along a path; regression has few passes and GRAMS products ZᵀZ."""
@@ -112,7 +112,7 @@ def estimate(problem: Problem, learner: Learner, speed: Speed, learners: int = 1
     gram = entries * D * (1 + min(SYSTEMS * D / n, 4)) / speed.multiplications
     seconds = _map_operations(problem, learner, D) / speed.multiplications
     path = PATH_PASSES * one_pass if classify else GRAMS * gram
-    each = AT_LEAST + HEARD * (seconds + path) if learners > 1 else seconds + path
+    each = AT_LEAST + HEARD[problem.task] * (seconds + path) if learners > 1 else seconds + path
     return Estimate(memory, learners * each)
 
 
