@@ -363,6 +363,15 @@ def test_the_flipped_peak_of_a_sine_is_found_and_straightened() -> None:
     assert found.systematic is None
 
 
+def test_values_that_are_wrong_for_certain_are_ranked_by_how_far_they_are_off() -> None:
+    data = sine(np.random.default_rng(7))
+    y = data.truth.copy()
+    y[[11, 5, 40]] += [200.0, 100.0, 300.0]
+    found = duti.debug(data.X, y, data.X_trusted, data.y_trusted)
+    assert (found.label_quality[[11, 5, 40]] == 0).all()
+    assert found.ranking[:3].tolist() == [40, 11, 5]
+
+
 def test_many_trusted_values_are_heard_alone_and_choose_among_wider_kernels() -> None:
     data, rng = sine(np.random.default_rng(7)), np.random.default_rng(7)
     some = rng.choice(len(data.y), MANY_ITEMS, replace=False)

@@ -128,7 +128,7 @@ class Automatic:
         flagged = self._flagged(found)
         return scored(
             problem,
-            1 - found.quality,
+            found.unusual,
             values.evidence,
             flagged,
             budget=self.budget,

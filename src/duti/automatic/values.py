@@ -93,6 +93,8 @@ def hear_values(problem: Problem, asking: Asking) -> Values:
 class Verdict:
     """What the values make of every row."""
 
+    unusual: Array
+    """How many noise levels the label is away from what it should be."""
     quality: Array
     """The probability that the given label is right."""
     flagged: Mask
@@ -108,7 +110,7 @@ def verdict(problem: Problem, values: Values) -> Verdict:
     wrong, spread = wrong_with_probability(unusual)
     expected = float(wrong.sum())
     number = BugCount.told(expected, FEWEST * expected, MOST * expected) if spread > NOT_NOISE else None
-    return Verdict(1 - wrong, unusual > UNUSUAL, unusual > 1, number)
+    return Verdict(unusual, 1 - wrong, unusual > UNUSUAL, unusual > 1, number)
 
 
 def wrong_with_probability(unusual: Array) -> tuple[Array, float]:
