@@ -50,11 +50,9 @@ def _circumstances(results: Mapping[str, Any]) -> str:
     libraries = [f"{name} {machine[name]}" for name in ("python", "numpy", "scipy", "scikit-learn")]
     libraries += [f"{name} {machine[name]}" for name in ("skglm", "celer") if machine[name]]
     quick = "A quick run, whose figures mean nothing. " if results["quick"] else ""
-    in_all = "Run setting by setting; "
-    if results["seconds"] is not None:
-        in_all = f"{results['seconds']:.0f} s in all, peak memory {results['peak_memory'] / 1e9:.2f} GB; "
     return (
-        f"{quick}{in_all}{machine['cores']} cores, {machine['blas_threads']} thread(s) of {machine['blas']}; "
+        f"{quick}{results['seconds']:.0f} s in all, peak memory {results['peak_memory'] / 1e9:.2f} GB; "
+        f"{machine['cores']} cores, {machine['blas_threads']} thread(s) of {machine['blas']}; "
         f"{', '.join(libraries)}."
     )
 

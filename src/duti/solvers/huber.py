@@ -16,7 +16,7 @@ Newton's method alternates between h and A; when A stays the same, the solution 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -57,7 +57,7 @@ class Huber:
     ) -> None:
         self.rows, self.y, self.free, self.max_steps = rows, y, free, max_steps
         self.trusted, self.penalty, self.n = trusted, penalty, rows.n
-        self.Zt, self.yt, self.weight = trusted.Z, trusted.y, self.n * trusted.share
+        self.Zt, self.yt = trusted.Z, trusted.y
         self.M = self.n * penalty
         self.H = rows.gram()
         self.Zy = rows.transposed_times(self.y)
@@ -70,10 +70,15 @@ class Huber:
         # Zh is rounded in the precision of Z: a row this close to the threshold is on either side of it.
         self.rounding = 100 * float(np.finfo(rows.Z.dtype).eps) * float(abs(self.y).max())
 
+    @property
+    def weight(self) -> Array:
+        """nc/m."""
+        return self.n * self.trusted.share
+
     def trusting(self, times: float) -> Self:
         """The same with so many times the confidence."""
         other = copy(self)
-        other.weight = times * self.weight
+        other.trusted = replace(self.trusted, share=times * self.trusted.share)
         for dependent in ("given", "lasso"):
             other.__dict__.pop(dependent, None)
         return other
@@ -142,7 +147,10 @@ class Huber:
         return min(points, key=lambda point: point.value)
 
     def _point(self, eta: float, among: Candidates, evidence: Array) -> _Point:
-        """As −Xᵀ(Xδ − Y) = Zh − y − δ is affine in δ, ½‖Xδ − Y‖² − ½‖Y‖² = ½‖δ‖² + yᵀδ − ½(Zᵀδ)ᵀ(h + h₀)."""
+        """Some evidence with its value, ½‖Xδ − Y‖² − ½‖Y‖² + η‖δ‖₁.
+
+        As −Xᵀ(Xδ − Y) = Zh − y − δ is affine in δ, the squares are ½‖δ‖² + yᵀδ − ½(Zᵀδ)ᵀ(h + h₀).
+        """
         delta = np.where(among.free, soft_threshold(evidence - among.y, eta), 0.0)
         Zd = among.rows.transposed_times(delta)
         h = self.refit(self.Zy + Zd)[1]

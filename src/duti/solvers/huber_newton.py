@@ -214,9 +214,12 @@ class PreparedHuberNewton:
         high = at.reached if known else self.huber.given.eta_max
         found = homotopy(X, Target(Y, 0 * Y), self.free, high, eta, signs)
         active = at.active.moved(np.sign(found.delta))
+        settled = self.huber.newton(eta, active)
+        if settled is not None:
+            return settled
         Zy = self.huber.Zy + self.rows.transposed_times(found.delta)
         evidence = self.rows.times(self.huber.refit(Zy)[1])
-        return self.huber.newton(eta, active) or Step(eta, found.eta, active, found.delta, evidence, Zy)
+        return Step(eta, found.eta, active, found.delta, evidence, Zy)
 
     def _local_events(self, eta: float, at: Step) -> Step | None:
         """The homotopy over the rows closest to the threshold, the others eliminated; then Newton on all.
