@@ -31,7 +31,7 @@ ORDER = [
     "solvers",
     "path",
     "ranking",
-    "opinions",
+    "claims",
     "storage",
     "findings",
     "automatic",

@@ -88,7 +88,7 @@ def test_a_run_that_is_killed_and_resumed_finds_the_same(
     assert resumed.suggested_labels.tolist() == whole.suggested_labels.tolist()
     np.testing.assert_allclose(resumed.label_quality, whole.label_quality, rtol=0, atol=1e-12)
     assert [step.objective for step in resumed.path] == [step.objective for step in whole.path]
-    assert resumed.opinions == whole.opinions
+    assert resumed.learners == whole.learners
 
 
 def test_finished_stages_are_not_worked_on_again(tmp_path: Path) -> None:

@@ -190,19 +190,22 @@ def plain(y: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("y", LABELS.values(), ids=LABELS.keys())
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_labels_come_back_as_they_went_in(y: Any, library: str) -> None:
+@pytest.mark.parametrize("library, recipe", [("pandas", "auto"), ("polars", "paper"), ("pyarrow", "paper")])
+def test_labels_come_back_as_they_went_in(y: Any, library: str, recipe: str) -> None:
     before = plain(y.to_pylist() if isinstance(y, pa.ChunkedArray) else y)
     learner = duti.KernelLogistic(bandwidth=1.0, ridge=0.01)
-    findings = duti.debug(X, y, [X[1]], [before[3]], learner=learner, verified={0: before[0]}, budget=4)
-    assert len(findings.flagged)
+    trusted: dict[str, Any] = {"X_trusted": [X[1]], "y_trusted": [before[3]], "verified": {0: before[0]}}
+    findings = duti.debug(X, y, **trusted, learner=learner, budget=4, recipe=recipe)
+    corrected = findings.corrected_labels(top=len(findings.flagged) if recipe == "paper" else 3)
+    assert corrected.tolist() != before
     assert findings.given_labels.tolist() == before
     frame = findings.to_frame(library)
-    in_frame = [pa.array(frame[column]).to_pylist() for column in ("given_label", "suggested_label")]
+    columns = ("given_label", "suggested_label", "candidate_label")
+    in_frame = [pa.array(frame[column]).to_pylist() for column in columns]
     for found in (
         findings.given_labels.tolist(),
         findings.suggested_labels.tolist(),
-        findings.corrected_labels().tolist(),
+        corrected.tolist(),
         *in_frame,
     ):
         assert {type(label) for label in found} == {type(label) for label in before}
@@ -210,7 +213,7 @@ def test_labels_come_back_as_they_went_in(y: Any, library: str) -> None:
     assert in_frame[0] == [before[row] for row in findings.ranking]
     assert in_frame[1] == findings.suggested_labels[findings.ranking].tolist()
     dtype = findings.given_labels.dtype
-    assert findings.suggested_labels.dtype == findings.corrected_labels().dtype == dtype
+    assert findings.suggested_labels.dtype == corrected.dtype == dtype
     if isinstance(y, np.ndarray):
         assert dtype == y.dtype
 
@@ -221,8 +224,9 @@ def test_fixes_of_whole_numbers_in_a_regression_need_not_be_whole() -> None:
     learner = duti.Ridge(ridge=1e-6)
     findings = duti.debug(rows, y, [[8.0]], [8], learner=learner, task="regression", budget=1)
     assert findings.flagged.tolist() == [7]
-    assert findings.suggested_labels[7] == pytest.approx(7, abs=0.5)
-    assert findings.suggested_labels[7] != round(findings.suggested_labels[7])
+    assert findings.candidate_labels[7] == pytest.approx(7, abs=0.5)
+    assert findings.candidate_labels[7] != round(findings.candidate_labels[7])
+    assert findings.corrected_labels(top=1)[7] == findings.candidate_labels[7]
 
 
 # Lengths, shapes, emptiness
@@ -250,8 +254,8 @@ def test_fixes_of_whole_numbers_in_a_regression_need_not_be_whole() -> None:
         ({"y": ["no"] * 4}, r"y holds one class only \('no'\); debugging needs at least two"),
         ({"y": [1] * 4, "y_trusted": [1]}, r"y holds one class only \(1\)"),
         (
-            {"y_trusted": ["yess"]},
-            r"y_trusted row 0: label 'yess' .* labels 'no', 'yes'\. Did you mean 'yes'\?",
+            {"y_trusted": [" Yes"]},
+            r"y_trusted row 0: label ' Yes' .* labels 'no', 'yes'\. Did you mean 'yes'\?",
         ),
         ({"y_trusted": [1]}, r"y_trusted row 0: label 1 is not among the training labels 'no', 'yes'"),
         (
@@ -494,7 +498,7 @@ def test_a_row_that_is_verified_twice_is_refused() -> None:
 @pytest.mark.parametrize(
     "verified, message",
     [
-        ({0: "no", 2: "nope"}, r"verified row 2: label 'nope' .* Did you mean 'no'\?"),
+        ({0: "no", 2: "No"}, r"verified row 2: label 'No' .* Did you mean 'no'\?"),
         ({2: None}, "verified contains NaN or missing labels in 1 of 1 rows"),
         ({0: "no", 2: 1}, "verified mixes labels of the types int, str"),
         ([(0, "no")], r"verified is a list; give a dict \{row: label\}"),
@@ -540,7 +544,7 @@ def test_duplicate_rows_are_called_by_their_index() -> None:
 def test_a_long_list_of_duplicates_is_cut_short() -> None:
     rows = np.ones((30, 1))
     rows[0] = 2
-    (note,) = Problem(rows, ["a", "b"] * 15, rows[:1], ["a"]).notes
+    (note,) = Problem(rows, ["a", "b"] * 15, [[3.0]], ["a"]).notes
     assert note.startswith("28 rows duplicate")
     assert note.endswith("11 (of 1) and 18 more.")
 
@@ -557,9 +561,14 @@ def test_contradictory_trusted_items_are_noted() -> None:
 
 def test_a_verified_row_that_contradicts_a_trusted_item_is_noted() -> None:
     notes = problem(X_trusted=[X[3]], y_trusted=["yes"], verified={3: "no"}).notes
-    assert notes == (
-        "Trusted items 0, verified row 3 contradict each other: the same features, labels 'yes', 'no'.",
+    assert notes[0] == (
+        "Trusted items 0, verified row 3 contradict each other: the same features, labels 'yes', 'no'."
     )
+
+
+def test_values_of_the_same_features_scatter_and_do_not_contradict_each_other() -> None:
+    notes = Problem(X, [0.5, 1.5, 2.5, 3.5], [[9.0, 9.0], [9.0, 9.0]], [1.0, 1.25]).notes
+    assert notes == ("Trusted items 0, 1 are duplicates: the same features, labels 1.0, 1.25.",)
 
 
 def test_only_the_first_groups_of_alike_trusted_items_are_noted() -> None:

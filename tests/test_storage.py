@@ -24,10 +24,22 @@ from hypothesis.extra import numpy as hnp
 
 import duti
 from duti import DutiError, Findings, KernelLogistic, KernelRidge, Logistic, ProblemError, Ridge, Status, Step
+from duti.claims import BugCount
 from duti.findings import scored
 from duti.storage import FORMAT
 
-COLUMNS = ["row", "rank", "given_label", "suggested_label", "label_quality", "first_step", "deviation"]
+COLUMNS = [
+    "row",
+    "rank",
+    "given_label",
+    "suggested_label",
+    "candidate_label",
+    "label_quality",
+    "first_step",
+    "deviation",
+]
+OLD = Path(__file__).parent / "data" / "findings-format-2.duti"
+"""Twelve rows that the automatic recipe debugged, row 0 verified and row 5 flagged, as saved in format 2."""
 X = np.linspace(0, 1, 12)[:, None]
 TEXT = np.array(["no"] * 5 + ["yes"] * 7)
 
@@ -63,12 +75,13 @@ def test_a_frame_has_the_promised_columns_in_rank_order(library: str, kind: Any)
     assert table["rank"].to_pylist() == list(range(1, 13))
     assert table["given_label"].to_pylist() == TEXT[findings.ranking].tolist()
     assert table["suggested_label"].to_pylist() == findings.suggested_labels[findings.ranking].tolist()
+    assert table["candidate_label"].to_pylist() == findings.candidate_labels[findings.ranking].tolist()
     assert table["label_quality"].to_pylist() == findings.label_quality[findings.ranking].tolist()
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_row_that_was_never_flagged_has_no_first_step(library: str) -> None:
-    findings = classification(budget=1)
+    findings = classification(budget=1, recipe="paper")
     never = findings.first_step[findings.ranking] == 0
     assert never.any()
     assert not never.all()
@@ -386,7 +399,9 @@ def test_a_file_with_bad_metadata_is_refused(changes: dict[str, Any], tmp_path: 
 
 
 def test_a_file_of_a_later_version_says_so(tmp_path: Path) -> None:
-    with pytest.raises(DutiError, match=f"has format {FORMAT + 1}; this version of duti reads {FORMAT}"):
+    with pytest.raises(
+        DutiError, match=f"has format {FORMAT + 1}; this version of duti reads up to {FORMAT}"
+    ):
         duti.load(changed_meta(tmp_path, format=FORMAT + 1))
 
 
@@ -475,3 +490,71 @@ def test_findings_without_a_learner_come_back(tmp_path: Path) -> None:
     assert back.learner is None
     assert back.status is duti.Status.SCORED
     np.testing.assert_array_equal(back.ranking, found.ranking)
+
+
+# What is claimed, and files from before it was
+
+
+def test_every_claim_comes_back(tmp_path: Path) -> None:
+    claims: dict[str, Any] = {
+        "learners": (
+            duti.LearnerSummary("the labels as given", "Ridge", {"ridge": 0.1}, None, 0.75, 0.5, None),
+            duti.LearnerSummary("given", "the given probabilities", {}, 0.25, 0.25, None, 0.125),
+        ),
+        "systematic": 0.25,
+        "expected_bugs": BugCount(3.0, 1.0, 5.5),
+        "verdict": duti.Verdict.RANDOM,
+        "verdict_reason": "Because.",
+        "power": duti.Power.of(7, called=0.5),
+        "budget": None,
+    }
+    read = stored(dataclasses.replace(classification(), **claims), tmp_path)
+    assert {name: getattr(read, name) for name in claims} == claims
+
+
+def test_settings_of_learners_from_elsewhere_are_kept_to_be_read(tmp_path: Path) -> None:
+    settings = {"depth": np.int64(3), "base": {1}, "share": np.float64(0.5)}
+    learner = duti.LearnerSummary("the labels as given", "Forest", settings, None, 1.0, None, None)
+    (read,) = stored(dataclasses.replace(classification(), learners=(learner,)), tmp_path).learners
+    assert read.settings == {"depth": 3, "base": "{1}", "share": 0.5}
+
+
+def test_findings_saved_in_format_2_are_still_read() -> None:
+    old = duti.load(OLD)
+    assert old.verdict is None
+    assert old.power is None
+    assert not old.probabilistic
+    assert old.candidate_labels.tolist() == old.suggested_labels.tolist() == 6 * ["no"] + 6 * ["yes"]
+    assert old.flagged.tolist() == [5]
+    assert old.budget == 3
+    assert sum(learner.weight for learner in old.learners) == pytest.approx(1.0)
+    first = old.learners[0]
+    assert (first.kind, first.name) == ("the labels as given", "KernelLogistic")
+    assert (first.settings["bandwidth"], first.settings["ridge"]) == (0.3, 0.01)
+    assert (first.gamma, first.row_loss) == (None, None)  # its price was infinite
+    assert first.trusted_loss == pytest.approx(0.604, abs=1e-3)
+    assert [learner.gamma for learner in old.learners if learner.gamma is not None]
+    assert old.corrected_labels(top=0).tolist() == old.given_labels.tolist()
+    assert old.corrected_labels().tolist() == old.suggested_labels.tolist()
+
+
+def test_findings_saved_in_format_1_are_still_read(tmp_path: Path) -> None:
+    """They are as those of format 2, without what many learners say."""
+    with zipfile.ZipFile(OLD) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    meta = json.loads(members["meta.json"]) | {"format": 1}
+    for name in ("opinions", "systematic", "expected_bugs"):
+        del meta[name]
+    with zipfile.ZipFile(tmp_path / "old.duti", "w") as archive:
+        for name, data in (members | {"meta.json": json.dumps(meta).encode()}).items():
+            archive.writestr(name, data)
+    old = duti.load(tmp_path / "old.duti")
+    assert (old.learners, old.systematic, old.expected_bugs, old.verdict) == ((), None, None, None)
+    assert old.candidate_labels.tolist() == old.suggested_labels.tolist()
+
+
+def test_an_old_file_is_saved_as_a_new_one(tmp_path: Path) -> None:
+    old = duti.load(OLD)
+    read = stored(old, tmp_path)
+    assert (read.learners, read.expected_bugs) == (old.learners, old.expected_bugs)
+    assert read.candidate_labels.tolist() == old.candidate_labels.tolist()

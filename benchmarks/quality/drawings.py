@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.document import BLUE, GREY, INK, RED
+from benchmarks.quality.claims import bins_of
 from benchmarks.quality.contenders import OURS, POOLED, PUBLISHED, TRAINING, TRUSTED
 from benchmarks.quality.measures import DRAWN
 from benchmarks.quality.summary import Measure, Outcome, Paired
@@ -44,7 +45,10 @@ def save(folder: Path, outcomes: Sequence[Outcome]) -> list[tuple[str, str]]:
 
 
 def differences(outcomes: Sequence[Outcome]) -> Any:
-    """Left average precision, right correct fixes: a line for each task."""
+    """Left average precision, right correct fixes: a line for each task with bugs and peers."""
+    outcomes = [outcome for outcome in outcomes if outcome.against_best("ap")]
+    if not outcomes:
+        return None
     figure, (left, right) = axes_in_rows(2, height=1.2 + 0.19 * len(outcomes))
     compared: tuple[tuple[Any, Measure, str], ...] = (
         (left, "ap", "average precision"),
@@ -98,7 +102,7 @@ def reliability(outcomes: Sequence[Outcome]) -> Any:
     """Bugs among rows against their mean probability, over all tasks of a group."""
     groups: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        if any(_bins(outcome, name) for name in DRAWN):
+        if any(bins_of([outcome], name) for name in DRAWN):
             groups.setdefault(outcome.task.group, []).append(outcome)
     if not groups:
         return None
@@ -106,7 +110,7 @@ def reliability(outcomes: Sequence[Outcome]) -> Any:
     for axis, (group, members) in zip(axes, groups.items(), strict=True):
         axis.plot([0, 1], [0, 1], color=GREY, lw=1)
         for name, colour in zip(DRAWN, (RED, BLUE), strict=True):
-            found = [counts for outcome in members for counts in _bins(outcome, name)]
+            found = bins_of(members, name)
             if found:
                 number, probability, bugs = np.sum(found, axis=0)
                 filled = number > 0
@@ -116,11 +120,6 @@ def reliability(outcomes: Sequence[Outcome]) -> Any:
     axes[0].set_ylabel("share of bugs")
     _key(figure, axes)
     return figure
-
-
-def _bins(outcome: Outcome, name: str) -> list[list[list[float]]]:
-    found = (record["contenders"].get(name, {}) for record in outcome.records)
-    return [kept["bins"] for kept in found if "bins" in kept]
 
 
 PLOTS = {

@@ -2,7 +2,8 @@
 
 Each draw of a task is a job, and its results a line that is appended to quality.jsonl: a run that was
 stopped goes on where it was, and files of several runs are merged by putting one after the other. The page
-and the plots are drawn from that file alone.
+and the plots are drawn from that file alone. `--contenders ours` and `--contenders peers` may be measured one
+after the other, in any order.
 """
 
 from __future__ import annotations
@@ -19,38 +20,36 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import environment, single_threaded
-from benchmarks.quality.contenders import NAMES, OURS
+from benchmarks.quality.contenders import NAMES, OURS, ROLES
 from benchmarks.quality.document import write
 from benchmarks.quality.measures import measured
 from benchmarks.quality.summary import Results
 from benchmarks.quality.tasks import BY_NAME, GROUPS, QUICK, selected
 
-FIRST_SEED = 5000
-"""Seeds below are those of `duti reproduce`, and of the tasks on which settings were chosen."""
+FIRST_SEED = 7000
+"""Seeds below are those of `duti reproduce`, and those on which numbers were chosen or once reported."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A draw of a task, and the contenders that are wanted; all if none is named."""
+    """A draw of a task, and the contenders that are asked to answer, as far as they can."""
 
     task: str
     seed: int
-    wanted: tuple[str, ...] = ()
+    asked: tuple[str, ...] = NAMES
 
     def run(self) -> dict[str, Any]:
-        return measured(self.task, self.seed, self.wanted) | {"complete": not self.wanted}
+        return measured(self.task, self.seed, self.asked) | {"asked": list(self.asked)}
 
     def done(self, results: Results) -> bool:
         record = results.records.get((self.task, self.seed))
-        if record is None:
-            return False
-        return record["complete"] or bool(self.wanted and set(self.wanted) <= set(record["contenders"]))
+        return record is not None and set(self.asked) <= set(record["asked"])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser("benchmarks.quality", description=__doc__)
     parser.add_argument("--only", nargs="+", default=[], metavar="TASK", help="tasks or groups of tasks")
-    parser.add_argument("--contenders", nargs="+", default=[], choices=NAMES, metavar="NAME")
+    parser.add_argument("--contenders", nargs="+", default=ROLES, choices=(*ROLES, *NAMES), metavar="NAME")
     parser.add_argument("--seeds", type=int, help="draws of each task (as many as the task says)")
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
@@ -80,13 +79,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def jobs(options: argparse.Namespace) -> Iterator[Job]:
     """What was asked for, and can be had here."""
     only = options.only or (list(QUICK) if options.quick else [])
+    asked = {name for given in options.contenders for name in ROLES.get(given, (given,))}
     for task in selected(only):
         if task.missing:
             print(f"Skipped: {task.missing}.")
             continue
         number = options.seeds or (1 if options.quick else task.seeds)
         for seed in range(options.first_seed, options.first_seed + number):
-            yield Job(task.name, seed, tuple(options.contenders))
+            yield Job(task.name, seed, tuple(name for name in NAMES if name in asked))
 
 
 def measure(chosen: list[Job], file: Path, workers: int) -> None:

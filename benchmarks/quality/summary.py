@@ -10,14 +10,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.stats import t
 
-from benchmarks.quality.contenders import NAMES, ORACLE, OURS
+from benchmarks.quality.contenders import NAMES, OURS, PEERS
 from benchmarks.quality.tasks import TASKS, Task
 from duti.arrays import Array
 from duti.metrics import standard_error
-from duti.opinions import WIDEST
 
-Measure = Literal["ap", "fixes", "error", "brier", "seconds"]
-LOWER_IS_BETTER = ("error", "brier", "seconds")
+Measure = Literal["ap", "fixes", "brier", "seconds"]
+LOWER_IS_BETTER = ("brier", "seconds")
 SURE = 0.95
 
 
@@ -40,26 +39,10 @@ def paired(ours: Array, theirs: Array) -> Paired:
 
 @dataclass(frozen=True)
 class Duel:
-    """The automatic recipe against one peer."""
+    """The default call against one peer."""
 
     peer: str
     difference: Paired
-
-
-@dataclass(frozen=True)
-class Counting:
-    """How the number of bugs was told."""
-
-    runs: int
-    told: int
-    covering: int
-    """Intervals with the true number in them."""
-    narrow: int
-    """Intervals that reach no more than half their middle to either side."""
-
-    def __add__(self, other: Self) -> Counting:
-        mine, others = vars(self), vars(other)
-        return Counting(**{name: mine[name] + others[name] for name in mine})
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +67,7 @@ class Outcome:
     def values(self, measure: Measure) -> dict[str, Array]:
         """One number a run for each contender that has any; NaN in a run where it has none."""
         rows = {
-            name: np.array([r["contenders"].get(name, {}).get(measure, np.nan) for r in self.records], float)
+            name: np.array([_number(r["contenders"].get(name, {}), measure) for r in self.records])
             for name in NAMES
         }
         return {name: row for name, row in rows.items() if np.isfinite(row).any()}
@@ -94,7 +77,7 @@ class Outcome:
 
     def best_peer(self, measure: Measure) -> str | None:
         """By the mean over the runs; the oracle does not count."""
-        peers = {name: mean for name, mean in self.means(measure).items() if name not in (OURS, ORACLE)}
+        peers = {name: mean for name, mean in self.means(measure).items() if name in PEERS}
         choice = min if measure in LOWER_IS_BETTER else max
         return choice(peers, key=peers.__getitem__) if peers else None
 
@@ -108,19 +91,6 @@ class Outcome:
     def against_best(self, measure: Measure) -> Duel | None:
         return self.against(self.best_peer(measure), measure)
 
-    def counting(self) -> Counting:
-        """Over the runs of the automatic recipe."""
-        found = [(r["bugs"], r["contenders"].get(OURS, {})) for r in self.records]
-        intervals = [(bugs, ours["expected_bugs"]) for bugs, ours in found if "expected_bugs" in ours]
-        told = [(bugs, low, high) for bugs, interval in intervals if interval for low, _, high in [interval]]
-        return Counting(
-            len(intervals),
-            len(told),
-            sum(low <= bugs <= high for bugs, low, high in told),
-            # Numbers in the file are rounded, so that the widest intervals may seem a little wider.
-            sum(high - low <= (WIDEST + 1e-3) * (low + high) for _, low, high in told),
-        )
-
     def failures(self) -> dict[str, str]:
         """Contenders that did not finish some run, with the reason of the first."""
         return {
@@ -129,6 +99,12 @@ class Outcome:
             for name, found in record["contenders"].items()
             if "failed" in found
         }
+
+
+def _number(found: dict[str, Any], measure: Measure) -> float:
+    """NaN where it was not measured, or means nothing: there is no average precision without bugs."""
+    value = found.get(measure)
+    return np.nan if value is None else float(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,11 +125,13 @@ class Results:
             if "environment" in record:
                 environment = record["environment"]
                 continue
+            if "asked" not in record:
+                continue  # of an earlier page, with other seeds
             key = record["task"], record["seed"]
-            before = records.get(key, {"contenders": {}, "complete": False})
+            before = records.get(key, {"contenders": {}, "asked": []})
             contenders = before["contenders"] | record["contenders"]
-            complete = before["complete"] or record["complete"]
-            records[key] = before | record | {"contenders": contenders, "complete": complete}
+            asked = [name for name in NAMES if name in (*before["asked"], *record["asked"])]
+            records[key] = before | record | {"contenders": contenders, "asked": asked}
         return cls(records, environment)
 
     def save(self, file: Path) -> None:

@@ -1,12 +1,14 @@
 """Find and fix wrong labels in a training set, with the help of a few items you trust.
 
->>> import duti
->>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
->>> y = ["no", "no", "yes", "yes", "yes", "yes"]
->>> learner = duti.KernelLogistic(bandwidth=0.3, ridge=0.01)
->>> findings = duti.debug(X, y, X_trusted=[[0.2]], y_trusted=["no"], learner=learner)
->>> findings.flagged, findings.suggested_labels[findings.flagged].tolist()
-(array([2]), ['no'])
+>>> import duti, numpy as np
+>>> X = np.linspace(0, 1, 60)[:, None]
+>>> y, truth = (np.where(X[:, 0] < limit, "no", "yes") for limit in (0.3, 0.5))
+>>> findings = duti.debug(X, y, X_trusted=X[1::3] - 0.001, y_trusted=truth[1::3], random_state=0)
+>>> print(findings.verdict)
+Labels are wrong systematically: a group, a region or a class is labelled wrongly.
+>>> wrong = [int((labels != truth).sum()) for labels in (y, findings.corrected_labels())]
+>>> wrong[0], wrong[1] < wrong[0] / 4
+(12, True)
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from duti.automatic import Automatic as Automatic
+    from duti.claims import LearnerSummary as LearnerSummary
+    from duti.claims import Power as Power
+    from duti.claims import Verdict as Verdict
     from duti.detector import Detector as Detector
     from duti.detector import Duti as Duti
     from duti.detector import debug as debug
@@ -54,14 +59,17 @@ _HOME = {
     "Layout": "encode",
     "Learner": "learners",
     "LearnerError": "errors",
+    "LearnerSummary": "claims",
     "Logistic": "learners",
     "Objective": "objective",
+    "Power": "claims",
     "Problem": "problem",
     "ProblemError": "errors",
     "ResourceError": "errors",
     "Ridge": "learners",
     "Status": "path",
     "Step": "path",
+    "Verdict": "claims",
     "debug": "detector",
     "load": "findings",
 }
@@ -79,14 +87,17 @@ __all__ = [
     "Layout",
     "Learner",
     "LearnerError",
+    "LearnerSummary",
     "Logistic",
     "Objective",
+    "Power",
     "Problem",
     "ProblemError",
     "ResourceError",
     "Ridge",
     "Status",
     "Step",
+    "Verdict",
     "debug",
     "load",
 ]

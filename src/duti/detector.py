@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,8 +11,7 @@ from scipy.sparse import issparse
 
 from duti.arrays import Mask
 from duti.automatic import Automatic
-from duti.automatic.values import Value
-from duti.automatic.voices import Kind, Voice
+from duti.automatic.predictions import Kind, Prediction
 from duti.encode import Layout
 from duti.errors import LearnerError, ProblemError
 from duti.findings import Findings, collect, note_on_satisfied
@@ -32,8 +31,22 @@ from duti.solvers.remembered import Remembered
 from duti.tune import tune
 
 RECIPES = ("auto", "paper")
-STAGES = (Voice, Kind, Value, Solution, Point, Trusted, Step, Status, *LEARNERS.values())
+STAGES = (Prediction, Kind, Solution, Point, Trusted, Step, Status, *LEARNERS.values())
 """What the stages of either recipe are made of, for a journal."""
+
+
+_INSTEAD = {
+    "systematic": "the paper's recipe takes all bugs as systematic",
+    "models": "the paper's recipe has one learner",
+    "pred_probs": "the paper's recipe trains a learner of its own",
+    "pred_probs_trusted": "the paper's recipe trains a learner of its own",
+    "classes": "the paper's recipe takes the labels as they are",
+}
+"""Why the paper's recipe has no use for an argument."""
+_MODELS: dict[Task, tuple[str, tuple[str, ...]]] = {
+    "classification": ("classifier", ("fit", "predict_proba")),
+    "regression": ("regressor", ("fit", "predict")),
+}
 
 
 class Detector(Protocol):
@@ -109,9 +122,14 @@ def debug(
     confidence: Any = None,
     budget: int | None = None,
     verified: Mapping[Any, Any] | None = None,
+    verified_at_random: bool = False,
     task: Task | None = None,
+    classes: Any = None,
     layout: Layout | None = None,
     recipe: str = "auto",
+    models: Sequence[Any] | None = None,
+    pred_probs: Any = None,
+    pred_probs_trusted: Any = None,
     systematic: float | None = None,
     random_state: Seed = None,
     progress: Progress = None,
@@ -122,23 +140,34 @@ def debug(
     X, y: the training set (arrays, lists, pandas, polars or Arrow frames, sparse matrices). A frame with
     text, categories, dates or missing values is encoded; `layout` says what its columns are, where they do
     not say so themselves, and the notes of the findings say what was done.
-    X_trusted, y_trusted: items whose labels are known to be right. `confidence` c ≥ 0 weighs them:
-    one number, or one each (100 if None). `verified={row: label}`: rows of X that were checked.
-    `learner`: what is trained on the data; the kernel learner that fits the task, tuned by
-    10-fold cross-validation, if None. `budget`: how many rows somebody is willing to check (n // 10);
-    by recipe "auto" it is spent on labels that are wrong with probability 0.1 or more.
-    `recipe`: "paper" is Algorithm 1 as published. "auto" asks many learners instead of
-    tuning one on labels that may be wrong, and `label_quality` is a probability; `systematic` then is the
-    probability that bugs of a classification are systematic, estimated if None.
+    X_trusted, y_trusted: items whose labels are known to be right. `verified={row: label}`: rows of X that
+    were checked; if they were drawn at random, `verified_at_random=True` lets them tell how many are wrong.
+    `confidence` c ≥ 0 weighs all of these: one number, or one each.
+    `classes`: all labels there are, if one that only trusted items have looks like a typing error of another.
+    `recipe`: "auto" asks many learners, none tuned on labels that may be wrong, and `label_quality` is
+    a probability; "paper" is Algorithm 1 as published, with one learner tuned by 10-fold cross-validation.
+
+    | | "auto" | "paper" |
+    |---|---|---|
+    | `budget` None | flags all rows that are more probably wrong than right | n // 10 |
+    | `budget` | at most so many rows to look at | the path ends where more rows are flagged |
+    | `confidence` None | 1, in regression 10 | 100 |
+    | `learner` | instead of the kernel learner and the forest; what it leaves open is filled in | is tuned |
+
+    For "auto" alone: `models`, scikit-learn classifiers (or regressors) to ask instead of a forest;
+    `pred_probs` (n × k) and `pred_probs_trusted` (m × k), your own probabilities from models that were not
+    trained on what they predict, in the order of `classes`, else of the sorted labels (n and m values in
+    regression); with them X may be None. `systematic`: the probability that bugs of a classification are
+    systematic, estimated if None.
     `progress=True` shows a bar on a terminal and, before long work, what time and memory it will take.
     `threads`: how many threads products of matrices may use; as many as the libraries like if None.
 
-    >>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
-    >>> y = ["no", "no", "yes", "yes", "yes", "yes"]
-    >>> import duti
-    >>> findings = debug(X, y, [[0.2]], ["no"], learner=duti.KernelLogistic(0.3, 0.01), budget=1)
-    >>> findings.flagged, findings.suggested_labels[2]
-    (array([2]), np.str_('no'))
+    >>> import duti, numpy as np
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y, truth = (np.where(X[:, 0] < limit, "no", "yes") for limit in (0.3, 0.5))
+    >>> findings = debug(X, y, X[1::3] - 0.001, truth[1::3], learner=duti.KernelLogistic(0.3, 0.01))
+    >>> len(findings.flagged), findings.suggested_labels[20]
+    (11, np.str_('no'))
     """
     if not (learner is None or isinstance(learner, Learner)):
         raise LearnerError(f"learner is {learner!r}; use one such as duti.KernelLogistic() or duti.Ridge().")
@@ -146,6 +175,12 @@ def debug(
         raise LearnerError(
             f"{type(learner).__name__} is for {learner.task}, but task is {task!r}; drop one of them."
         )
+    own: dict[str, Any] = {
+        "classes": classes,
+        "pred_probs": pred_probs,
+        "pred_probs_trusted": pred_probs_trusted,
+    }
+    refuse_for_paper(recipe, models=models, systematic=systematic, **own)
     problem = Problem(
         X,
         y,
@@ -153,12 +188,22 @@ def debug(
         y_trusted,
         confidence=confidence,
         verified=verified,
+        verified_at_random=verified_at_random,
         task=learner.task if learner is not None else task,
         layout=layout,
+        **own,
     )
-    learner = learner_for(problem, learner)
-    options: dict[str, Any] = {"random_state": random_state, "progress": progress, "threads": threads}
-    detector = detector_of(recipe, learner=learner, budget=budget, systematic=systematic, **options)
+    refuse_systematic(systematic, problem.task)
+    detector = detector_of(
+        recipe,
+        learner=learner_for(problem, learner),
+        budget=budget,
+        systematic=systematic,
+        models=checked_models(models, problem.task),
+        random_state=random_state,
+        progress=progress,
+        threads=threads,
+    )
     return detector.rank(problem)
 
 
@@ -169,21 +214,57 @@ def learner_for(problem: Problem, learner: Learner | None) -> Learner | None:
     return default_learner(problem.task, sparse=True)
 
 
-def detector_of(recipe: str, *, systematic: float | None = None, **options: Any) -> Detector:
+def refuse_for_paper(recipe: str, **given: Any) -> None:
+    """Refuse what only the automatic recipe can use, and recipes that do not exist."""
+    if recipe not in RECIPES:
+        raise ProblemError(f"recipe is {recipe!r}; use one of {', '.join(map(repr, RECIPES))}.")
+    for name, value in given.items():
+        if recipe == "paper" and value is not None:
+            raise ProblemError(f"{name} is for recipe='auto'; {_INSTEAD[name]}: leave it out.")
+
+
+def refuse_systematic(systematic: float | None, task: Task) -> None:
+    """Classes are confused or flipped; of wrong values there are not these two kinds."""
+    if systematic is not None and task == "regression":
+        raise ProblemError(f"systematic is for classification, but the task is {task}; leave it out.")
+
+
+def checked_models(models: Sequence[Any] | None, task: Task) -> tuple[Any, ...] | None:
+    """The models as given, if they are instances that can do what the task needs."""
+    if models is None:
+        return None
+    if not isinstance(models, Sequence) or isinstance(models, str):
+        raise LearnerError(f"models is {models!r}; give a list of scikit-learn {_MODELS[task][0]}s.")
+    for place, model in enumerate(models):
+        _require_abilities(model, f"models[{place}]", task)
+    return tuple(models)
+
+
+def _require_abilities(model: Any, name: str, task: Task) -> None:
+    kind, abilities = _MODELS[task]
+    if isinstance(model, type):
+        raise LearnerError(f"{name} is the class {model.__name__}; give an instance, {model.__name__}().")
+    lacking = [ability for ability in abilities if not callable(getattr(model, ability, None))]
+    if lacking:
+        raise LearnerError(
+            f"{name} is {model!r}, which has no {lacking[0]}; give a scikit-learn {kind} with it."
+        )
+    if task == "regression" and hasattr(model, "predict_proba"):
+        raise LearnerError(f"{name} is {model!r}, a classifier, but the task is {task}; give a regressor.")
+
+
+def detector_of(
+    recipe: str, *, systematic: float | None = None, models: tuple[Any, ...] | None = None, **options: Any
+) -> Detector:
     """The detector of a recipe.
 
     >>> detector_of("paper", budget=3)
     Duti(learner=None, budget=3, solver=None, random_state=None, progress=None, threads=None)
     """
-    if recipe == "auto":
-        return Automatic(systematic=systematic, **options)
-    if recipe not in RECIPES:
-        raise ProblemError(f"recipe is {recipe!r}; use one of {', '.join(map(repr, RECIPES))}.")
-    if systematic is not None:
-        raise ProblemError(
-            "systematic is for recipe='auto'; the paper's recipe takes all bugs as systematic."
-        )
-    return Duti(**options)
+    refuse_for_paper(recipe, systematic=systematic, models=models)
+    return (
+        Duti(**options) if recipe == "paper" else Automatic(systematic=systematic, models=models, **options)
+    )
 
 
 def _status(tally: Tally, budget: int) -> Status:

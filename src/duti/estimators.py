@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from duti import encode
 from duti.arrays import Array, Ints, Labels, Matrix, Targets
-from duti.detector import detector_of
+from duti.detector import detector_of, learner_for
 from duti.errors import LearnerError, ProblemError
 from duti.findings import Findings
 from duti.learners import LEARNERS, Learner, Logistic, Ridge, default_learner
@@ -57,23 +57,29 @@ class _DebuggedLearner(BaseEstimator):
         encoder, rows, labels = self._read(X, y)
         learner = self._checked_learner(encoded_text=encoder is not None and issparse(rows))
         rows = _matrix(rows, learner)
-        self._learn_classes(labels)
         findings: Findings | None = None
         if X_trusted is None and y_trusted is None and confidence is None:
+            self._learn_classes(labels)
             learner = tune(learner, rows, *self._encoded(labels), self.random_state).best
         else:
             # X and y as they came: findings call the rows by the index of the frame.
             problem = Problem(X, y, X_trusted, y_trusted, confidence=confidence, task=self._task)
-            detector = detector_of(
-                self.recipe, learner=learner, budget=self.budget, random_state=self.random_state
-            )
-            findings = detector.rank(problem)
+            self._learn_classes(labels, problem.classes)
+            findings = self._debugged(problem)
             if findings.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt  # half a repair is no model, and a grid search must stop too
             learner, labels = findings.learner or learner, findings.corrected_labels()
         self.model_ = train(learner, rows, *self._encoded(labels), self.random_state)
         self.findings_, self.learner_, self.encoder_ = findings, learner, encoder
         return self
+
+    def _debugged(self, problem: Problem) -> Findings:
+        """What `duti.debug` finds: a learner that is not given is not given to it either."""
+        learner = learner_for(problem, self.learner)
+        detector = detector_of(
+            self.recipe, learner=learner, budget=self.budget, random_state=self.random_state
+        )
+        return detector.rank(problem)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -104,8 +110,8 @@ class _DebuggedLearner(BaseEstimator):
             )
         return learner
 
-    def _learn_classes(self, labels: Labels) -> None:
-        """Nothing, unless the labels are classes."""
+    def _learn_classes(self, labels: Labels, known: Labels | None = None) -> None:
+        """Nothing, unless the labels are classes; `known` are those of rows and trusted items."""
 
     def _encoded(self, labels: Labels) -> tuple[Targets, int]:
         """What a learner is trained on, and the number of classes (0 in regression)."""
@@ -131,13 +137,13 @@ class DUTIClassifier(ClassifierMixin, _DebuggedLearner):
     Fitted: `findings_` (None without trusted items), `learner_` (tuned), `model_`, `classes_`,
     `encoder_` (of a frame of more than numbers), `n_features_in_`, and `feature_names_in_` if X has names.
 
-    >>> import duti
-    >>> X = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]]
-    >>> y = ["no", "no", "yes", "yes", "yes", "yes"]
-    >>> classifier = DUTIClassifier(learner=duti.KernelLogistic(bandwidth=0.1, ridge=0.01))
-    >>> classifier.fit(X, y).predict([[0.2]])
+    >>> import duti, numpy as np
+    >>> X = np.linspace(0, 1, 60)[:, None]
+    >>> y, truth = (np.where(X[:, 0] < limit, "no", "yes") for limit in (0.3, 0.5))
+    >>> classifier = DUTIClassifier(learner=duti.KernelLogistic(bandwidth=0.3, ridge=0.01))
+    >>> classifier.fit(X, y).predict([[0.4]])
     array(['yes'], dtype='<U3')
-    >>> classifier.fit(X, y, X_trusted=[[0.2]], y_trusted=["no"]).predict([[0.2]])
+    >>> classifier.fit(X, y, X_trusted=X[1::3] - 0.001, y_trusted=truth[1::3]).predict([[0.4]])
     array(['no'], dtype='<U3')
     """
 
@@ -159,9 +165,11 @@ class DUTIClassifier(ClassifierMixin, _DebuggedLearner):
         scores = self._scores(X)
         return scores if scores.shape[1] > 2 else scores[:, 1] - scores[:, 0]
 
-    def _learn_classes(self, labels: Labels) -> None:
+    def _learn_classes(self, labels: Labels, known: Labels | None = None) -> None:
         check_classification_targets(labels)
         self.classes_ = encode.sorted_classes(labels, "y")
+        if known is not None and len(known) > len(self.classes_):  # some label only trusted items have
+            self.classes_ = known
         if len(self.classes_) < 2:
             raise ProblemError(f"y holds one class only ({self.classes_[0]!r}); at least two are needed.")
 
@@ -179,13 +187,15 @@ class DUTIRegressor(RegressorMixin, _DebuggedLearner):
     Fitted: `findings_` (None without trusted items), `learner_` (tuned), `model_`,
     `encoder_` (of a frame of more than numbers), `n_features_in_`, and `feature_names_in_` if X has names.
 
-    >>> import duti
-    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 3.0, -4.0]
-    >>> regressor = DUTIRegressor(learner=duti.Ridge(ridge=1e-6), budget=1)
-    >>> regressor.fit(X, y).predict([[5.0]]).round(1)
-    array([-0.3])
-    >>> regressor.fit(X, y, X_trusted=[[5.0]], y_trusted=[5.0]).predict([[5.0]]).round()
-    array([5.])
+    >>> import duti, numpy as np
+    >>> X = np.linspace(0, 10, 80)[:, None]
+    >>> truth = 2 * X[:, 0] + 0.1 * np.sin(40 * X[:, 0])
+    >>> y = np.where(abs(X[:, 0] - 7) < 0.6, truth - 8, truth)
+    >>> regressor = DUTIRegressor(learner=duti.Ridge(ridge=1e-3))
+    >>> regressor.fit(X, y).predict([[10.0]]).round()
+    array([18.])
+    >>> regressor.fit(X, y, X_trusted=X[1::4] + 0.01, y_trusted=truth[1::4]).predict([[10.0]]).round()
+    array([20.])
     """
 
     _task = "regression"

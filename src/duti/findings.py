@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from duti.arrays import Array, Ints, Labels, Mask, Targets
+from duti.claims import BugCount, LearnerSummary, Power, Verdict
 from duti.errors import ProblemError
 from duti.learners import Learner
-from duti.opinions import BugCount, Opinion
 from duti.path import Status, Step
 from duti.problem import Problem, listed
 from duti.ranking import Tally
@@ -23,7 +23,8 @@ class Findings:
 
     >>> import duti
     >>> X, y = [[0.0], [0.1], [0.9], [1.0]], ["a", "b", "b", "b"]
-    >>> findings = duti.debug(X, y, [[0.1]], ["a"], learner=duti.KernelLogistic(0.3, 0.01), budget=1)
+    >>> learner = duti.KernelLogistic(0.3, 0.01)
+    >>> findings = duti.debug(X, y, [[0.1]], ["a"], learner=learner, budget=1, recipe="paper")
     >>> findings.flagged, findings.suggested_labels.tolist()
     (array([1]), ['a', 'a', 'b', 'b'])
     """
@@ -33,7 +34,9 @@ class Findings:
     flagged: Ints
     """The flagged rows among them, at most `budget`, in rank order."""
     suggested_labels: Labels
-    """The fix where flagged, the given label elsewhere."""
+    """The candidate where a label is to change, the given label elsewhere; the right one where verified."""
+    candidate_labels: Labels
+    """The best other label of every row, wrong or not; the given one where a detector has none."""
     label_quality: Array
     """In [0, 1], low = suspicious: by the automatic recipe the probability that the given label is right,
     by any other an order, not a probability."""
@@ -43,7 +46,8 @@ class Findings:
     """How the path ended, in a sentence."""
     notes: tuple[str, ...]
     """What is odd about the input or worth knowing about the run."""
-    budget: int
+    budget: int | None
+    """How many rows were to be flagged at most; None without such a limit."""
     gamma_max: float
     """γ⁽⁰⁾: the price of a change at and above which no label changes; 0 without a path."""
     learner: Learner | None
@@ -59,33 +63,77 @@ class Findings:
     """The frame's own index if there was one, else positions."""
     frame_library: str | None
     """The library of the frame that X was; `to_frame` answers in kind."""
-    opinions: tuple[Opinion, ...] = ()
-    """What the automatic recipe heard, the weightiest learner first."""
+    learners: tuple[LearnerSummary, ...] = ()
+    """The learners whose predictions count, the weightiest first; none if a recipe does not weigh them."""
     systematic: float | None = None
-    """The probability that the bugs are systematic; None if a recipe does not tell."""
+    """The probability that bugs are systematic, given that there are any; None where there is no evidence of
+    any, or a recipe does not tell."""
     expected_bugs: BugCount | None = None
     """How many labels are wrong; None if that cannot be told."""
+    verdict: Verdict | None = None
+    """Whether labels are wrong, and in what way; None if a recipe does not tell."""
+    verdict_reason: str = ""
+    """Why, in a sentence."""
+    power: Power | None = None
+    """What the trusted items could have seen."""
 
     def __repr__(self) -> str:
-        return f"<Findings: {len(self.flagged)} of {len(self.ranking)} rows flagged. {self.status}>"
+        found = self.status if self.verdict is None or self.status is Status.INTERRUPTED else self.verdict
+        return f"<Findings: {len(self.flagged)} of {len(self.ranking)} rows flagged. {found}>"
 
-    def corrected_labels(self, top: int | None = None) -> Labels:
-        """The labels with the first `top` fixes applied (all if None), and the verified ones in."""
-        if not (top is None or (isinstance(top, int | np.integer) and 0 <= top <= len(self.flagged))):
+    @property
+    def probabilistic(self) -> bool:
+        """Whether 1 − `label_quality` is the probability that a label is wrong, rather than a score."""
+        return self.verdict is not None
+
+    @property
+    def fixed(self) -> Ints:
+        """Rows whose label `corrected_labels()` changes, verified ones left aside, in rank order."""
+        changed = np.asarray(self.suggested_labels != self.given_labels) & ~self.verified
+        return self.ranking[changed[self.ranking]]
+
+    def corrected_labels(self, top: int | None = None, at_least: float | None = None) -> Labels:
+        """The labels with the suggested changes, and the verified labels in.
+
+        `top` and `at_least` say otherwise: the candidates of the first `top` rows of the ranking, of the rows
+        that are wrong with probability `at_least` or more, or of those that are both. Verified rows do not
+        count. Findings without probabilities have candidates for flagged rows only, so `top` counts these.
+        """
+        if top is None and at_least is None:
+            return self.suggested_labels.copy()
+        rows = self._first(top)
+        if at_least is not None:
+            rows = rows[self.label_quality[rows] <= 1 - self._probability(at_least)]
+        changed = self.verified.copy()
+        changed[rows] = True
+        # Candidates may be longer words than any label that was given: an assignment would cut them short.
+        return np.where(changed, self.candidate_labels, self.given_labels)
+
+    def _first(self, top: int | None) -> Ints:
+        """The first rows of the ranking that may change."""
+        rows = self.ranking[~self.verified[self.ranking]] if self.probabilistic else self.flagged
+        whole = isinstance(top, int | np.integer) and not isinstance(top, bool)
+        if not (top is None or (whole and 0 <= top <= len(rows))):
+            why = "rows are not verified" if self.probabilistic else "rows are flagged"
+            raise ProblemError(f"top is {top}, but {len(rows)} {why}; use 0 to {len(rows)}.")
+        return rows[:top]
+
+    def _probability(self, at_least: float) -> float:
+        if not self.probabilistic:
             raise ProblemError(
-                f"top is {top}, but {len(self.flagged)} rows are flagged; use 0 to {len(self.flagged)}."
+                f"at_least is {at_least}, but these findings have scores, not probabilities; "
+                f"use top, from 0 to {len(self.flagged)}, or debug with recipe='auto'."
             )
-        rows = np.concatenate([self.flagged[:top], np.flatnonzero(self.verified)])
-        labels = self.given_labels.copy()
-        labels[rows] = self.suggested_labels[rows]
-        return labels
+        if isinstance(at_least, bool) or not 0 <= at_least <= 1:
+            raise ProblemError(f"at_least is {at_least}; give a probability from 0 to 1.")
+        return float(at_least)
 
     def to_frame(self, library: str | None = None) -> Any:
         """A frame with one row for each training row, most suspicious first.
 
-        Columns: row, rank (from 1), given_label, suggested_label, label_quality, first_step (null
-        if never flagged), deviation. The frame is of the library that X came in, else pandas if it
-        is installed, else a pyarrow table; `library` ("pandas", "polars", "pyarrow") says otherwise.
+        Columns: row, rank (from 1), given_label, suggested_label, candidate_label, label_quality,
+        first_step (null if never flagged), deviation. The frame is of the library that X came in, else pandas
+        if it is installed, else a pyarrow table; `library` ("pandas", "polars", "pyarrow") says otherwise.
         """
         from duti.storage import to_frame
 
@@ -137,9 +185,10 @@ def collect(
 def scored(
     problem: Problem,
     score: Array,
-    fixes: Targets,
+    candidates: Targets,
     flagged: Mask,
     *,
+    changed: Mask | None = None,
     budget: int | None = None,
     learner: Learner | None = None,
     notes: tuple[str, ...] = (),
@@ -147,7 +196,9 @@ def scored(
 ) -> Findings:
     """The findings of a detector that gives every row a score, the higher the more suspicious.
 
-    Flagged rows come before the others, verified rows last; `fixes` are codes or values, as in `problem.y`.
+    Flagged rows come before the others, verified rows last. `candidates` are codes or values, as in
+    `problem.y`, of all rows. A detector that says itself which labels are to be `changed` flags as many rows
+    as it likes unless there is a budget; of any other the flagged ones are, and a tenth of the rows at most.
     What else was found goes into the fields of `Findings` by name, `quality` into `label_quality`.
 
     >>> problem = Problem([[0.0], [0.5], [1.0]], ["a", "b", "b"], [[0.4]], ["a"])
@@ -161,9 +212,10 @@ def scored(
     return _findings(
         problem,
         np.lexsort((-score, ~flagged, problem.frozen)),
-        fixes,
+        candidates,
+        changed=changed,
         number_flagged=int(flagged.sum()),
-        budget=problem.budget(budget),
+        budget=None if budget is None and changed is not None else problem.budget(budget),
         notes=notes,
         gamma_max=0.0,
         learner=learner,
@@ -192,18 +244,21 @@ def note_on_satisfied(problem: Problem, agrees: Mask) -> tuple[str, ...]:
 def _findings(
     problem: Problem,
     ranking: Ints,
-    fixes: Targets,
+    candidates: Targets,
     *,
     number_flagged: int,
-    budget: int,
+    budget: int | None,
     notes: tuple[str, ...],
+    changed: Mask | None = None,
     quality: Array | None = None,
     **found: Any,
 ) -> Findings:
     """What every detector's findings have in common."""
-    flagged, n = ranking[: min(number_flagged, budget)], problem.n
-    suggested = problem.decode(problem.y).astype(problem.given.dtype)
-    suggested[flagged] = problem.decode(fixes[flagged])
+    flagged, n = ranking[:number_flagged][:budget], problem.n
+    changed = np.isin(np.arange(n), flagged) if changed is None else changed
+    # Of verified rows problem.y is the label that was verified.
+    candidates = np.where(problem.frozen, problem.y, candidates)
+    suggested = np.where(changed, candidates, problem.y)
     if quality is None:
         quality = np.empty(n)
         quality[ranking] = np.arange(n) / (n - 1)
@@ -211,7 +266,8 @@ def _findings(
     return Findings(
         ranking=ranking,
         flagged=flagged,
-        suggested_labels=suggested,
+        suggested_labels=_labels(problem, suggested),
+        candidate_labels=_labels(problem, candidates),
         label_quality=quality,
         notes=(*problem.notes, *notes),
         budget=budget,
@@ -221,3 +277,9 @@ def _findings(
         frame_library=problem.frame_library,
         **found,
     )
+
+
+def _labels(problem: Problem, coded: Targets) -> Labels:
+    """Codes as labels of the type of the given ones; words may be longer than those."""
+    labels, given = problem.decode(coded), problem.given.dtype
+    return labels if labels.dtype.kind == given.kind == "U" else labels.astype(given)

@@ -84,6 +84,8 @@ class Journal:
             return arrays[content]
         if kind in ("list", "tuple"):
             return {"list": list, "tuple": tuple}[kind](self._value(item, arrays) for item in content)
+        if kind == "dict":
+            return {name: self._value(item, arrays) for name, item in content.items()}
         if isinstance(content, str):
             return self.types[kind][content]  # type: ignore[index]
         return self.types[kind](**{name: self._value(item, arrays) for name, item in content.items()})
@@ -101,6 +103,8 @@ def _tree(value: Any, arrays: dict[str, Any]) -> Any:
         return {type(value).__name__: value.name}
     if isinstance(value, list | tuple):
         return {type(value).__name__: [_tree(item, arrays) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": {name: _tree(item, arrays) for name, item in value.items()}}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: _tree(getattr(value, f.name), arrays) for f in dataclasses.fields(value) if f.init}
         return {type(value).__name__: fields}

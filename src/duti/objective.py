@@ -105,7 +105,7 @@ class Objective:
             fitted = learner.features().fit(problem.X, generator(random_state))
             features = features_for(problem, fitted, intercept=learner.intercept)
         self.rows, self.trusted_rows = (Rows(Z) for Z in features)
-        self.erm = learner.erm(self.rows, problem.k)
+        self.erm = learner.erm(self.rows, problem.k).bounded_for(problem.y)
         self.trusted_labels = label_targets(problem.y_trusted, problem.k)
         self.tol = tol if self.rows.Z.dtype == np.float64 else max(tol, SINGLE_TOL)
 

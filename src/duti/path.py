@@ -49,7 +49,7 @@ class Status(StrEnum):
     )
     SCORED = "Scored: the rows are ranked by a score of their own; no label was changed to find out."
     WEIGHED = (
-        "Weighed: the rows are ranked by what many debugged learners say, each as far as the trusted "
+        "Weighed: the rows are ranked by what many learners say, each as far as the rows and the trusted "
         "items bear it out."
     )
     INTERRUPTED = "Interrupted: only the steps done so far are here; run again for the rest."

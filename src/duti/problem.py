@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import csr_array, issparse, vstack
 
 from duti import encode
 from duti.arrays import Array, Ints, Labels, Mask, Matrix, Targets
+from duti.encode import PAPER_CONFIDENCE as PAPER_CONFIDENCE
 from duti.encode import Encoder, Layout
 from duti.encode import listed as listed
 from duti.errors import ProblemError
 
 Task = Literal["classification", "regression"]
 TASKS: tuple[Task, ...] = ("classification", "regression")
-PAPER_CONFIDENCE = 100.0
 
 
 class Problem:
@@ -25,10 +25,17 @@ class Problem:
 
     `confidence` is the weight c of the trusted items: a number, or one for each of them.
     `verified` maps rows of the training set to labels known to be right: they replace y, stay
-    fixed, and act as trusted items too. A row is called by the index of the pandas frame or series
-    it came in, or by its `ids`, else by its position; a whole number that is no such name is a position.
+    fixed, and act as trusted items too; `verified_at_random` says that they were drawn at random. A row is
+    called by the index of the pandas frame or series it came in, or by its `ids`, else by its position; a
+    whole number that is no such name is a position.
     A frame of more than numbers (text, categories, dates, missing values) is encoded as its columns
     and the `layout` say; with a layout, any frame is.
+    Classes are all labels of rows and trusted items. A label that only trusted items have is refused if it
+    looks like a typing error of another, unless `classes` names all labels there are.
+    `pred_probs` and `pred_probs_trusted`: the user's own predictions for the rows and for X_trusted, by
+    models that were not trained on them: probabilities of the classes, in the order of `classes`, else of the
+    sorted labels (or in columns of these names); values in regression. With them X may be None: then the
+    logarithms of the probabilities, or the values, are the features.
     An X of float64 is used where it is, not copied: leave it as it is while the problem lives.
 
     >>> problem = Problem([[0.0], [1.0], [2.0]], ["no", "yes", "yes"], [[0.5]], ["no"])
@@ -40,14 +47,27 @@ class Problem:
     X: Matrix
     y: Targets
     """Class codes, or the values of a regression; verified labels are already in."""
+    given_y: Targets
+    """The same for the labels as they came, also of verified rows."""
     X_trusted: Matrix
     y_trusted: Targets
+    item_rows: Ints
+    """The row of X that a trusted item is, if it is a verified row; −1 for others."""
+    pairs: tuple[Ints, Targets]
+    """Trusted items that are verified rows, also where their rows are left out, and the labels they had."""
     confidence: Array
     confidence_given: bool
     """Whether the user said how far the trusted items are to be trusted."""
     frozen: Mask
     """Rows whose label is verified: δ does not move there."""
+    verified_at_random: bool
+    """Whether the verified rows were drawn at random: only then do they tell how many labels are wrong."""
     classes: Labels | None
+    """All labels of rows and trusted items, sorted: some may be of no row. None in regression."""
+    pred_probs: Array | None
+    """The user's predictions for the rows, (n, k) in the order of `classes`; (n,) in regression."""
+    pred_probs_trusted: Array | None
+    """The same for all m trusted items; verified rows have those of their rows."""
     given: Labels
     """The labels of the rows as they came; of a regression as floats, since a fix need not be whole."""
     index: Labels | None
@@ -70,56 +90,58 @@ class Problem:
         *,
         confidence: Any = None,
         verified: Mapping[Any, Any] | None = None,
+        verified_at_random: bool = False,
         task: Task | None = None,
+        classes: Any = None,
+        pred_probs: Any = None,
+        pred_probs_trusted: Any = None,
         layout: Layout | None = None,
         ids: Labels | None = None,
         item_ids: Sequence[str] | None = None,
     ) -> None:
-        rows, self.encoder = _rows(X, layout)
+        rows, self.encoder = _rows(X, layout, pred_probs)
         given, y_index = encode.vector(y, "y")
-        self.X, self.columns, self.frame_library = rows.values, rows.columns, rows.library
-        self.index = next((index for index in (ids, rows.index, y_index) if index is not None), None)
-        _require_rows(self.X, given)
+        _require_rows(rows, given)
+        indexes = (ids, None if rows is None else rows.index, y_index)
+        self.index = next((index for index in indexes if index is not None), None)
         self.task = task_of(given, task)
-        self.classes = _classes(given) if self.task == "classification" else None
-        self.y = self._encoded(given, "y")
-        self.given = given if self.task == "classification" or given.dtype.kind == "f" else self.y.copy()
+        labels = _trusted_labels(X, X_trusted, y_trusted)
+        places, checked = _verified(verified, len(given), self.index)
+        row_ids = np.arange(len(given)) if self.index is None else self.index
+        right = _Right(labels, item_ids, checked, places, row_ids)
+        self.verified_at_random = _checked_at_random(verified_at_random, len(places))
 
-        trusted, labels, surprises = _trusted(X_trusted, y_trusted, rows, self.encoder)
-        positions, verified_labels = self._verified(verified)
-        m = len(labels) + len(positions)
-        if m == 0:
-            raise ProblemError(
-                "there are no trusted items; give X_trusted and y_trusted, "
-                "or verified={row: label} for rows of X you have checked."
-            )
-        self.y[positions] = verified_labels
-        self.frozen = np.zeros(self.n, dtype=bool)
-        self.frozen[positions] = True
-        if self.frozen.all():
-            raise ProblemError(f"all {self.n} rows are verified; there is nothing left to debug.")
-        self.X_trusted = _stack(trusted, self.X[positions])
-        self.y_trusted = np.concatenate([self._encoded(labels, "y_trusted"), verified_labels])
-        self.confidence = _confidences(confidence, len(labels), m)
+        known = self._learn_labels(given, right, classes)
+        predicted = encode.predicted(pred_probs, pred_probs_trusted, self.n, len(labels), known)
+        self._learn_predictions(predicted)
+        if rows is None:
+            assert predicted is not None  # _rows has seen to it
+            table, X_trusted = map(encode.as_features, predicted)
+            rows = encode.Table(table)
+        trusted, surprises = encode.trusted_rows(X_trusted, rows, self.encoder)
+        encode.require_same_length("X_trusted", trusted.shape[0], "y_trusted", len(labels))
+        self.X, self.columns, self.frame_library = rows.values, rows.columns, rows.library
+        self.X_trusted = encode.stacked(trusted, self.X[places])
+        self.confidence = encode.confidences(confidence, len(labels), right.m)
         self.confidence_given = confidence is not None
-        names = map(str, range(len(labels))) if item_ids is None else item_ids
-        self.item_names = (*names, *(f"verified row {row}" for row in self.row_ids[positions]))
+        self.item_names = right.names
         self.notes = (
             *(self.encoder.notes if self.encoder else ()),
             *surprises,
-            *self._notes_on_rows(rows, y_index),
-            *self._notes_on_trusted(),
+            *(known.notes if known else ()),
+            # Predictions may well be the same for different rows.
+            *(() if X is None else self._oddities(rows, trusted, y_index)),
         )
 
     @property
     def n(self) -> int:
         """Number of training rows."""
-        return int(self.X.shape[0])
+        return len(self.y)
 
     @property
     def m(self) -> int:
         """Number of trusted items, verified rows included."""
-        return int(self.X_trusted.shape[0])
+        return len(self.y_trusted)
 
     @property
     def k(self) -> int:
@@ -149,14 +171,24 @@ class Problem:
         """
         other = copy(self)
         other.X, other.y, other.given = self.X[rows], self.y[rows], self.given[rows]
+        other.given_y, other.pred_probs = self.given_y[rows], _some(self.pred_probs, rows)
         other.frozen, other.index = self.frozen[rows], self.row_ids[rows]
+        place = np.full(self.n + 1, -1)  # the last one is for items that are no rows, at −1
+        place[:-1][rows] = np.arange(other.n)
+        other.item_rows = place[self.item_rows]
         return other
 
     def with_items(self, items: Ints) -> Problem:
         """The same problem with some of the trusted items."""
         other = copy(self)
         other.X_trusted, other.y_trusted = self.X_trusted[items], self.y_trusted[items]
-        other.confidence = self.confidence[items]
+        other.confidence, other.item_rows = self.confidence[items], self.item_rows[items]
+        kept = np.isin(items, self.pairs[0])
+        given = dict(zip(*(part.tolist() for part in self.pairs), strict=True))
+        labels = np.array([given[item] for item in items[kept].tolist()], dtype=self.given_y.dtype)
+        other.pairs = np.flatnonzero(kept), labels
+        other.pred_probs_trusted = _some(self.pred_probs_trusted, items)
+        other.item_names = tuple(np.asarray(self.item_names, dtype=object)[items].tolist())
         return other
 
     def decode(self, labels: Targets) -> Labels:
@@ -181,85 +213,114 @@ class Problem:
             raise ProblemError(f"budget is {budget}, but must lie between 1 and the {self.n} rows.")
         return int(budget)
 
-    def _encoded(self, labels: Labels, name: str, rows: Sequence[Any] | None = None) -> Targets:
+    def _encoded(self, labels: Labels, name: str) -> Targets:
         if self.classes is None:
             return encode.real_labels(labels, name)
-        return encode.codes(
-            labels, self.classes, lambda row: f"{name} row {row if rows is None else rows[row]!r}"
+        return encode.codes(labels, self.classes, lambda row: f"{name} row {row}")
+
+    def _learn_labels(self, given: Labels, right: _Right, insisted: Any) -> encode.Classes | None:
+        """Classes, and codes or values of all labels."""
+        found = encode.classes_of(given, right.parts, insisted) if self.task == "classification" else None
+        if found is None and insisted is not None:
+            raise ProblemError("classes is for classification; leave it out, or say task='classification'.")
+        self.classes, self.given = (None, given) if found is None else (found.labels, found.given)
+        self.given_y = self._encoded(self.given, "y")
+        if found is None and given.dtype.kind != "f":
+            self.given = self.given_y.copy()
+        checked = self._encoded(right.checked, "verified")
+        self.y_trusted = np.concatenate([self._encoded(right.labels, "y_trusted"), checked])
+        self.item_rows = np.concatenate([np.full(len(right.labels), -1), right.places])
+        self.pairs = np.flatnonzero(self.item_rows >= 0), self.given_y[right.places]
+        self.y, self.frozen = self.given_y.copy(), np.zeros(len(given), dtype=bool)
+        self.y[right.places], self.frozen[right.places] = checked, True
+        if self.frozen.all():
+            raise ProblemError(f"all {len(given)} rows are verified; there is nothing left to debug.")
+        return found
+
+    def _oddities(self, rows: encode.Table, trusted: Matrix, y_index: Labels | None) -> list[str]:
+        """What is odd about the features of rows and trusted items."""
+        labels = self.decode(self.y_trusted)
+        return [
+            *encode.odd_rows(rows, self.row_ids, y_index),
+            *encode.odd_items(self.X_trusted, labels, self.item_names, classes=self.k > 0),
+            *encode.items_that_are_rows(trusted, self.X, self.item_names, self.row_ids),
+        ]
+
+    def _learn_predictions(self, predicted: tuple[Array, Array] | None) -> None:
+        """Those of verified rows are those of their rows."""
+        self.pred_probs = self.pred_probs_trusted = None
+        if predicted is not None:
+            self.pred_probs, items = predicted
+            self.pred_probs_trusted = np.concatenate([items, self.pred_probs[self.item_rows[len(items) :]]])
+
+
+@dataclass(frozen=True, eq=False)
+class _Right:
+    """Labels that are known to be right: those of trusted items, then those of verified rows."""
+
+    labels: Labels
+    item_ids: Sequence[str] | None
+    checked: Labels
+    places: Ints
+    """The rows that were verified."""
+    row_ids: Labels
+
+    def __post_init__(self) -> None:
+        if self.m == 0:
+            raise ProblemError(
+                "there are no trusted items; give X_trusted and y_trusted, "
+                "or verified={row: label} for rows of X you have checked."
+            )
+
+    @property
+    def m(self) -> int:
+        return len(self.labels) + len(self.checked)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What trusted items are called, verified rows among them."""
+        items = map(str, range(len(self.labels))) if self.item_ids is None else self.item_ids
+        return (*items, *(f"verified row {row}" for row in self.row_ids[self.places]))
+
+    @property
+    def parts(self) -> tuple[encode.Trusted, encode.Trusted]:
+        """Labels with the names of those who have them."""
+        names, before = self.names, len(self.labels)
+        known_as = "trusted item " if self.item_ids is None else ""
+        return (
+            encode.Trusted(self.labels, "y_trusted row {}".format, lambda item: f"{known_as}{names[item]}"),
+            encode.Trusted(
+                self.checked,
+                lambda item: f"verified row {self.row_ids[self.places[item]]}",
+                lambda item: names[before + item],
+            ),
         )
 
-    def _verified(self, verified: Mapping[Any, Any] | None) -> tuple[Ints, Targets]:
-        """Positions and codes (or values) of the verified rows."""
-        if verified is None:
-            verified = {}
-        if not isinstance(verified, Mapping):
-            raise ProblemError(f"verified is a {type(verified).__name__}; give a dict {{row: label}}.")
-        names = list(verified)
-        positions = encode.positions(names, self.n, self.index)
-        if len(set(positions)) < len(positions):
+
+def _some(values: Array | None, rows: Ints) -> Array | None:
+    return None if values is None else values[rows]
+
+
+def _rows(X: Any, layout: Layout | None, predicted: Any) -> tuple[encode.Table | None, Encoder | None]:
+    """Numbers as they are; a frame of anything else, or with a layout, encoded; None if there is none."""
+    if X is None:
+        if predicted is None:
             raise ProblemError(
-                f"verified names the same row twice: {listed(names)}; keep one label for each."
+                "X is missing; give the features of the rows, or pred_probs, predictions for them."
             )
-        labels, _ = encode.vector(list(verified.values()), "verified")
-        return np.asarray(positions, dtype=np.int64), self._encoded(labels, "verified", names)
-
-    def _notes_on_rows(self, rows: encode.Table, y_index: Labels | None) -> list[str]:
-        """Constant columns, duplicate rows, and an index of y that is not that of X."""
-        X, notes = self.X, []
-        constant = encode.constant_columns(X)
-        if len(constant):
-            names = [rows.name(int(j)) for j in constant]
-            notes.append(f"Constant columns carry no information: {listed(names)}.")
-        originals = encode.originals(X)
-        copies = np.flatnonzero(originals != np.arange(self.n))
-        if len(copies):
-            ids = self.row_ids
-            first = [f"{ids[row]} (of {ids[originals[row]]})" for row in copies[:10]]
-            shown = listed(first, of=len(copies))
-            notes.append(f"{len(copies)} rows duplicate the features of an earlier row: {shown}.")
-        if rows.index is not None and y_index is not None and not np.array_equal(rows.index, y_index):
-            notes.append("X and y have different indexes; rows and labels were paired by position.")
-        return notes
-
-    def _notes_on_trusted(self) -> list[str]:
-        """Trusted items that duplicate or contradict each other."""
-        same: dict[int, list[int]] = {}
-        for item, original in enumerate(encode.originals(self.X_trusted).tolist()):
-            same.setdefault(original, []).append(item)
-        groups = [items for items in same.values() if len(items) > 1]
-        notes = []
-        for items in groups[:10]:
-            labels = self.decode(self.y_trusted[items]).tolist()
-            kind = "contradict each other" if len(set(labels)) > 1 else "are duplicates"
-            shown = f"the same features, labels {listed([repr(label) for label in labels])}"
-            notes.append(
-                f"Trusted items {listed([self.item_names[item] for item in items])} {kind}: {shown}."
-            )
-        if len(groups) > 10:
-            notes.append(f"{len(groups) - 10} more groups of trusted items have the same features.")
-        return notes
-
-
-def _rows(X: Any, layout: Layout | None) -> tuple[encode.Table, Encoder | None]:
-    """Numbers as they are; a frame of anything else, or with a layout, encoded."""
+        return None, None
     if layout is None and encode.is_plain(X, "X"):
         return encode.table(X, "X"), None
     return encode.encoded_table(X, Layout() if layout is None else layout, "X")
 
 
-def _require_rows(X: Matrix, y: Labels) -> None:
-    _require_same_length("X", X.shape[0], "y", len(y))
-    if X.shape[0] < 2:
-        raise ProblemError(f"X has {X.shape[0]} row(s) (n_samples={X.shape[0]}); at least 2 are needed.")
-    if X.shape[1] < 1:
+def _require_rows(rows: encode.Table | None, y: Labels) -> None:
+    name, number = ("y", len(y)) if rows is None else ("X", rows.values.shape[0])
+    encode.require_same_length(name, number, "y", len(y))
+    if number < 2:
+        raise ProblemError(f"{name} has {number} row(s) (n_samples={number}); at least 2 are needed.")
+    if rows is not None and rows.values.shape[1] < 1:
         raise ProblemError("X has 0 columns; at least one feature is needed.")
-
-
-def _require_same_length(first: str, rows: int, second: str, labels: int) -> None:
-    if rows != labels:
-        raise ProblemError(
-            f"{first} has {rows} rows but {second} has {labels}; drop or align the extra rows."
-        )
 
 
 def task_of(y: Labels, task: Task | None) -> Task:
@@ -282,86 +343,39 @@ def task_of(y: Labels, task: Task | None) -> Task:
     return "classification"
 
 
-def _classes(y: Labels) -> Labels:
-    classes = encode.sorted_classes(y, "y")
-    if len(classes) < 2:
+def _trusted_labels(X: Any, X_trusted: Any, y_trusted: Any) -> Labels:
+    """The labels of the trusted items; none if there are none."""
+    if X is None and X_trusted is not None:
         raise ProblemError(
-            f"y holds one class only ({classes.tolist()[0]!r}); debugging needs at least two classes."
+            "X_trusted is given, but X is not; give both, or neither: then pred_probs and "
+            "pred_probs_trusted are the features."
         )
-    return classes
-
-
-def _trusted(
-    X_trusted: Any, y_trusted: Any, rows: encode.Table, encoder: Encoder | None
-) -> tuple[Matrix, Labels, tuple[str, ...]]:
-    """The trusted items, in the columns of X, and what is new in them; none if neither is given."""
-    if (X_trusted is None) != (y_trusted is None):
+    if X is not None and (X_trusted is None) != (y_trusted is None):
         missing = "X_trusted" if X_trusted is None else "y_trusted"
         raise ProblemError(f"{missing} is missing; X_trusted and y_trusted belong together.")
-    if X_trusted is None:
-        return rows.values[:0], np.asarray([]), ()
-    labels, _ = encode.vector(y_trusted, "y_trusted")
-    values, notes = _trusted_rows(X_trusted, rows, encoder)
-    _require_same_length("X_trusted", values.shape[0], "y_trusted", len(labels))
-    return values, labels, notes
+    return np.asarray([]) if y_trusted is None else encode.vector(y_trusted, "y_trusted")[0]
 
 
-def _trusted_rows(
-    X_trusted: Any, rows: encode.Table, encoder: Encoder | None
-) -> tuple[Matrix, tuple[str, ...]]:
-    if isinstance(X_trusted, list | tuple) and not X_trusted:
-        return rows.values[:0], ()
-    if encoder is not None:
-        return encoder.transform_with_notes(X_trusted, "X_trusted")
-    values = _aligned(encode.table(X_trusted, "X_trusted"), rows)
-    if isinstance(rows.values, np.ndarray):
-        return values if isinstance(values, np.ndarray) else values.toarray(), ()
-    return csr_array(values), ()
+def _verified(verified: Mapping[Any, Any] | None, n: int, index: Labels | None) -> tuple[Ints, Labels]:
+    """Positions and labels of the verified rows."""
+    if verified is None:
+        verified = {}
+    if not isinstance(verified, Mapping):
+        raise ProblemError(f"verified is a {type(verified).__name__}; give a dict {{row: label}}.")
+    names = list(verified)
+    positions = encode.positions(names, n, index)
+    if len(set(positions)) < len(positions):
+        raise ProblemError(f"verified names the same row twice: {listed(names)}; keep one label for each.")
+    labels, _ = encode.vector(list(verified.values()), "verified")
+    return np.asarray(positions, dtype=np.int64), labels
 
 
-def _aligned(trusted: encode.Table, rows: encode.Table) -> Matrix:
-    """Columns are matched by name where both sides have names, else by position."""
-    values, d = trusted.values, rows.values.shape[1]
-    if trusted.columns is None or rows.columns is None:
-        if values.shape[1] != d:
-            raise ProblemError(
-                f"X_trusted has {values.shape[1]} columns but X has {d}; they must be the same features."
-            )
-        return values
-    place = {column: j for j, column in enumerate(trusted.columns)}
-    lacking = [column for column in rows.columns if column not in place]
-    extra = place.keys() - set(rows.columns)
-    if lacking or extra:
-        differences = [f"lacks the columns {listed(lacking)} of X"] if lacking else []
-        differences += [f"has the columns {listed(sorted(extra))}, which X has not"] if extra else []
-        raise ProblemError(f"X_trusted {' and '.join(differences)}; name the columns alike in both.")
-    return values[:, [place[column] for column in rows.columns]]
-
-
-def _stack(first: Matrix, second: Matrix) -> Matrix:
-    return csr_array(vstack([first, second])) if issparse(first) else np.vstack([first, second])
-
-
-def _confidences(confidence: Any, given: int, m: int) -> Array:
-    """One confidence for each trusted item; verified rows past the given ones get the paper's."""
-    try:
-        values = np.asarray(PAPER_CONFIDENCE if confidence is None else confidence)
-    except ValueError:
-        values = np.asarray(confidence, dtype=object)
-    if values.dtype.kind not in "iuf":
-        raise ProblemError(f"confidence is {confidence!r}; give a number, or one for each item.")
-    values = values.astype(np.float64)
-    if values.ndim > 1 or (values.ndim == 1 and len(values) not in (given, m)):
+def _checked_at_random(at_random: bool, verified: int) -> bool:
+    if not isinstance(at_random, bool | np.bool_):
+        raise ProblemError(f"verified_at_random is {at_random!r}; say True or False.")
+    if at_random and not verified:
         raise ProblemError(
-            f"confidence has shape {values.shape} but there are {given} trusted items "
-            f"and {m - given} verified rows; give one number, or one for each item."
+            "verified_at_random is True, but no row is verified; give verified={row: label} for rows of X "
+            "that were drawn at random and checked, or leave it out."
         )
-    bad = ~((values >= 0) & (values <= encode.LARGEST))
-    if bad.any():
-        raise ProblemError(
-            f"confidence {values[bad].flat[0]} is not possible ({int(bad.sum())} such); "
-            f"use numbers from 0 to {encode.LARGEST:g}."
-        )
-    filled = np.full(m, PAPER_CONFIDENCE)
-    filled[: m if values.ndim == 0 else len(values)] = values
-    return filled
+    return bool(at_random)

@@ -2,7 +2,7 @@
 
 A trusted item j that the learner gets wrong, with residual r_j = ∂ℓ̃_j/∂s, asks for other labels where they
 would move its own scores. Its pull on a row is how fast its loss falls as the label of the row moves from
-the given to the suggested one:
+the given one to its candidate:
 
     −∂ℓ̃_j/∂δ,   ∂ℓ̃_j/∂δ = −(∂g/∂δ)ᵀ H⁻¹ z̃_j r_j
 """
@@ -75,7 +75,7 @@ def reasons(problem: Problem, findings: Findings, random_state: Seed = None) -> 
     rows = findings.flagged[:EXPLAINED]
     return Reasons(
         rows=rows,
-        pulls=_pulls(problem, objective, before, rows, problem.coded(findings.suggested_labels[rows])),
+        pulls=_pulls(problem, objective, before, rows, problem.coded(findings.candidate_labels[rows])),
         before=before,
         after=Model(fitted, after.theta, learner.intercept),
         trusted_before=told[0],

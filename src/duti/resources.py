@@ -26,10 +26,10 @@ COPIES = 2
 """Arrays of the size of Z at the peak."""
 SCORE_ARRAYS = 40
 """Arrays of one number for each row and class at the peak."""
-VOICES = 12
+PREDICTED = 12
 """More of them for each of several learners."""
-HEARD, AT_LEAST = {"classification": 4, "regression": 1}, 0.05
-"""To hear one of several learners takes so many times as long as its path, and so many seconds more."""
+TRAININGS, AT_LEAST = {"classification": 4, "regression": 1}, 0.05
+"""One of several learners takes so many times as long as its path, and so many seconds more."""
 PATH_PASSES = 100
 """Products of Z and its transpose along a path; regression has few passes and GRAMS products ZᵀZ."""
 GRAMS = 8
@@ -103,7 +103,7 @@ def estimate(problem: Problem, learner: Learner, speed: Speed, learners: int = 1
     # Of many learners one is in memory at a time, but what they said of the rows is kept; and one more
     # copy of Z has the trusted items among the rows.
     copies, arrays = (
-        (COPIES + 1, SCORE_ARRAYS + VOICES * learners) if learners > 1 else (COPIES, SCORE_ARRAYS)
+        (COPIES + 1, SCORE_ARRAYS + PREDICTED * learners) if learners > 1 else (COPIES, SCORE_ARRAYS)
     )
     memory = copies * entries * itemsize + arrays * n * k * 8 + (k + 2) * factored**2 * 8
     if getattr(learner, "standardize", False):
@@ -112,7 +112,7 @@ def estimate(problem: Problem, learner: Learner, speed: Speed, learners: int = 1
     gram = entries * D * (1 + min(SYSTEMS * D / n, 4)) / speed.multiplications
     seconds = _map_operations(problem, learner, D) / speed.multiplications
     path = PATH_PASSES * one_pass if classify else GRAMS * gram
-    each = AT_LEAST + HEARD[problem.task] * (seconds + path) if learners > 1 else seconds + path
+    each = AT_LEAST + TRAININGS[problem.task] * (seconds + path) if learners > 1 else seconds + path
     return Estimate(memory, learners * each)
 
 

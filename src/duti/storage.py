@@ -17,13 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from duti.arrays import Labels
+from duti.claims import BugCount, LearnerSummary, Power, Verdict
 from duti.errors import DutiError, ProblemError
 from duti.files.atomic import atomically
 from duti.learners import LEARNERS
-from duti.opinions import BugCount, Opinion
 from duti.path import Status, Step
 
-FORMAT, READABLE = 2, (1, 2)
+FORMAT, READABLE = 3, (1, 2, 3)
+"""Formats 1 and 2 have no candidates and no verdict; 1 has no learners either."""
 Library = Literal["pandas", "polars", "pyarrow"]
 FRAME_LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 Stored = TypeVar("Stored")
@@ -40,6 +41,7 @@ def to_frame(findings: Any, library: str | None = None) -> Any:
         "rank": pa.array(np.arange(1, len(order) + 1)),
         "given_label": _arrow(findings.given_labels[order]),
         "suggested_label": _arrow(findings.suggested_labels[order]),
+        "candidate_label": _arrow(findings.candidate_labels[order]),
         "label_quality": pa.array(findings.label_quality[order]),
         "first_step": pa.array(first_step, mask=never),
         "deviation": pa.array(findings.deviation[order], mask=never),
@@ -95,11 +97,10 @@ def save(findings: Any, path: str | os.PathLike[str]) -> None:
     arrays = {name: fields.pop(name) for name, value in list(fields.items()) if isinstance(value, np.ndarray)}
     steps = fields.pop("path")
     fields |= {"status": findings.status.name, "learner": _learner_fields(findings.learner)}
-    fields["opinions"] = [
-        dataclasses.asdict(opinion) | {"learner": _learner_fields(opinion.learner)}
-        for opinion in findings.opinions
-    ]
-    fields["expected_bugs"] = findings.expected_bugs and dataclasses.asdict(findings.expected_bugs)
+    fields["learners"] = [_summary_fields(learner) for learner in findings.learners]
+    fields["verdict"] = findings.verdict and findings.verdict.name
+    for name in ("expected_bugs", "power"):
+        fields[name] = fields[name] and dataclasses.asdict(fields[name])
     meta = {"format": FORMAT, "dtypes": {name: value.dtype.str for name, value in arrays.items()}, **fields}
     members = {
         "meta.json": json.dumps(meta, indent=1, default=lambda number: number.item()).encode(),
@@ -125,21 +126,52 @@ def read(path: str | os.PathLike[str], build: Callable[..., Stored]) -> Stored:
 def _fields(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> dict[str, Any]:
     fields = json.loads(archive.read("meta.json"))
     if (found := fields.pop("format")) not in READABLE:
-        raise DutiError(f"{path} has format {found}; this version of duti reads {FORMAT}, so update duti.")
+        raise DutiError(f"{path} has format {found}; this version of duti reads up to {FORMAT}: update duti.")
     for name, dtype in fields.pop("dtypes").items():
         fields[name] = _numpy(_table(archive.read(f"{name}.arrow"))[name], dtype)
+    fields = fields if found == FORMAT else _of_today(fields)
     return {
         **fields,
         "path": _steps(_table(archive.read("path.arrow"))),
         "status": Status[fields["status"]],
         "notes": tuple(fields["notes"]),
         "learner": _learner(fields["learner"]),
-        "opinions": tuple(
-            Opinion(**{**opinion, "learner": _learner(opinion["learner"])})
-            for opinion in fields.get("opinions", ())
-        ),
-        "expected_bugs": fields.get("expected_bugs") and BugCount(**fields["expected_bugs"]),
+        "learners": tuple(LearnerSummary(**learner) for learner in fields["learners"]),
+        "expected_bugs": fields["expected_bugs"] and BugCount(**fields["expected_bugs"]),
+        "verdict": fields["verdict"] and Verdict[fields["verdict"]],
+        "power": fields["power"] and Power(**fields["power"]),
     }
+
+
+def _of_today(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields of formats 1 and 2 as those of format 3."""
+    learners = [_old_summary(opinion) for opinion in fields.pop("opinions", ())]
+    blank = {"expected_bugs": None, "verdict": None, "power": None}
+    return blank | fields | {"learners": learners, "candidate_labels": fields["suggested_labels"]}
+
+
+def _old_summary(opinion: dict[str, Any]) -> dict[str, Any]:
+    settings = dict(opinion["learner"])
+    return {
+        "kind": opinion["learnt_from"],
+        "name": settings.pop("name"),
+        "settings": settings,
+        "gamma": None if opinion["gamma"] == float("inf") else opinion["gamma"],
+        "weight": opinion["weight"],
+        "row_loss": None,
+        "trusted_loss": opinion["trusted_loss"],
+    }
+
+
+def _summary_fields(learner: LearnerSummary) -> dict[str, Any]:
+    """A learner of any library may have settings that JSON does not know; they are there to be read."""
+    fields = dataclasses.asdict(learner)
+    fields["settings"] = json.loads(json.dumps(fields["settings"], default=_readable))
+    return fields
+
+
+def _readable(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else repr(value)
 
 
 def _learner(fields: dict[str, Any] | None) -> Any:

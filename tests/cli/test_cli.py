@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -85,7 +87,12 @@ def test_everything_that_was_promised_is_written(run: Path, files: Any) -> None:
 def test_the_corrected_table_differs_in_the_fixed_labels_only(run: Path, files: Any) -> None:
     before, after = files[0].read_bytes().split(b"\n"), (run / "corrected.csv").read_bytes().split(b"\n")
     changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    assert len(changed) == sum(pq.read_table(run / "findings.parquet")["flagged"].to_pylist())
+    rows = pq.read_table(run / "findings.parquet").to_pylist()
+    fixed = [row for row in rows if row["suggested_label"] != row["given_label"]]
+    assert len(changed) == len(fixed) > 0
+    # Only what is more probably wrong than right is changed, to the candidate.
+    assert all(row["label_quality"] < 0.5 for row in fixed)
+    assert all(row["suggested_label"] == row["candidate_label"] for row in fixed)
     for old, new in changed:
         assert old.rsplit(b",", 1)[0] == new.rsplit(b",", 1)[0]
 
@@ -105,8 +112,38 @@ def test_machines_read_json(run: Path) -> None:
     found = told("report", run)
     assert found["rows"] == 150
     assert found["flagged"] == len(Folder(run).findings.flagged)
-    assert {"row", "given", "suggested", "label_quality", "why"} == found["top"][0].keys()
+    assert {"row", "given", "suggested", "candidate", "label_quality", "why"} == found["top"][0].keys()
     assert Path(found["report"]).exists()
+
+
+def test_command_line_report_and_json_say_the_same(run: Path) -> None:
+    found, findings = told("report", run), Folder(run).findings
+    assert findings.verdict is not None
+    assert findings.power is not None
+    assert found["verdict"] == findings.verdict.name.lower()
+    assert found["verdict_sentence"] == str(findings.verdict)
+    assert found["verdict_reason"] == findings.verdict_reason
+    assert found["power"]["sentence"] == findings.power.sentence
+    assert found["changed"] == len(findings.fixed)
+    page = html.unescape((run / "report.html").read_text(encoding="utf-8"))
+    shown = " ".join(typed("report", run).stdout.split())
+    assert found["verdict_sentence"] in page
+    assert " ".join(found["summary"]) in page
+    for sentence in (found["verdict_sentence"], *found["summary"]):
+        assert " ".join(sentence.split()) in shown
+
+
+def test_findings_of_the_papers_recipe_have_no_verdict(files: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    found = told("debug", *files[:2], "--label", "granted", "--recipe", "paper", "--budget", 10, "--out", out)
+    assert found["verdict"] is None
+    assert found["power"] is None
+    assert found["flagged"] == found["changed"]
+    assert "look mislabelled; " in found["verdict_sentence"]
+    assert told("apply", out, "--top", 3)["changed"] == 3
+    refused = typed("apply", out, "--at-least", 0.5)
+    assert refused.exit_code == 2
+    assert "scores, not probabilities" in refused.stderr
 
 
 def test_a_dry_run_writes_nothing(files: Any, tmp_path: Path) -> None:
@@ -155,11 +192,43 @@ def test_fixes_are_applied_from_the_top(copied: Path, files: Any, tmp_path: Path
     out = tmp_path / "mine.csv"
     assert told("apply", copied, "--top", 0, "--out", out)["changed"] == 0
     assert out.read_bytes() == files[0].read_bytes()
-    assert typed("apply", copied).exit_code == 2
     assert typed("apply", copied, "--top", 1, "--accepted").exit_code == 2
+    assert typed("apply", copied, "--at-least", 0.5, "--accepted").exit_code == 2
+    assert typed("apply", copied, "--at-least", 1.5).exit_code == 2
     too_many = typed("apply", copied, "--top", 9999)
     assert too_many.exit_code == 2
-    assert "rows are flagged" in too_many.stderr
+    assert "Error: --top is 9999, but 150 rows are not verified; use 0 to 150." in too_many.stderr
+
+
+def test_fixes_are_applied_by_their_probability(copied: Path, run: Path) -> None:
+    wrong = 1 - Folder(run).findings.label_quality
+    middle = float(np.median(wrong[wrong > 0.1]))
+    likely = int((wrong >= middle - 1e-9).sum())
+    assert told("apply", copied, "--at-least", middle)["changed"] == likely > 1
+    assert told("apply", copied, "--at-least", middle, "--top", 1)["changed"] == 1
+    assert told("apply", copied, "--at-least", middle, "--top", 150)["changed"] == likely
+
+
+def test_applied_without_a_word_are_the_fixes_of_the_run(copied: Path, run: Path) -> None:
+    told("apply", copied, "--top", 0)
+    assert told("apply", copied)["changed"] == len(Folder(run).findings.fixed)
+    assert (copied / "corrected.csv").read_bytes() == (run / "corrected.csv").read_bytes()
+
+
+def test_exported_rows_have_their_candidates(copied: Path) -> None:
+    files = {
+        to: Path(told("export", copied, "--to", to)["files"][0]) for to in ("csv", "jsonl", "label-studio")
+    }
+    findings = Folder(copied).findings
+    candidates = findings.candidate_labels[findings.flagged].tolist()
+    with files["csv"].open(encoding="utf-8") as lines:
+        assert [row["duti_candidate"] for row in csv.DictReader(lines)] == candidates
+    rows = [json.loads(line) for line in files["jsonl"].read_text(encoding="utf-8").splitlines()]
+    assert [row["duti_candidate"] for row in rows] == candidates
+    assert [row["duti_suggested"] for row in rows] == findings.suggested_labels[findings.flagged].tolist()
+    tasks = json.loads(files["label-studio"].read_text(encoding="utf-8"))
+    choices = [task["predictions"][0]["result"][0]["value"]["choices"] for task in tasks]
+    assert choices == [[label] for label in candidates]
 
 
 def test_the_input_is_never_overwritten(copied: Path, files: Any) -> None:
@@ -279,7 +348,16 @@ def test_a_clean_table_is_told_to_be_clean(tmp_path: Path) -> None:
     words = (tmp_path / "rows.csv", tmp_path / "trusted.csv", "--label", "label", "--out", tmp_path / "out")
     found = told("debug", *words)
     assert found["flagged"] == 0
-    assert "none of the 70 rows looks mislabelled" in found["verdict"].lower()
+    assert (found["verdict"], found["systematic"], found["changed"]) == ("no_evidence", None, 0)
+    assert found["verdict_sentence"] == "There is no evidence of wrong labels."
+    said = " ".join([*found["summary"], *found["notes"], (tmp_path / "out" / "report.html").read_text()])
+    assert "mislabelled" not in said
+    assert "The bugs look" not in said
+    assert "contradict" not in said
+    assert "no label needs to change" not in said
+    assert "uspicious" not in (tmp_path / "out" / "report.html").read_text()
+    shown = typed("report", tmp_path / "out").stdout
+    assert shown.startswith("There is no evidence of wrong labels.")  # no table of no rows
     assert (tmp_path / "out" / "corrected.csv").read_bytes() == (tmp_path / "rows.csv").read_bytes()
 
 
@@ -297,8 +375,6 @@ def test_ids_called_like_our_columns_are_kept(files: Any, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("ids", [["028", "1.0", "None", "=1+1", "'x", " 7"], [5.0, 2.5, 1e6, 3.0, 4.0, 9.0]])
 def test_rows_are_found_again_whatever_programs_make_of_their_names(ids: list[Any]) -> None:
-    import numpy as np
-
     from duti.runs.exchange import _Rows
 
     rows = _Rows(np.asarray(ids, dtype=object))
@@ -383,7 +459,6 @@ def test_every_command_and_option_is_documented() -> None:
 
 
 def test_labels_that_look_like_formulas_survive_the_round_trip(tmp_path: Path) -> None:
-    import numpy as np
     import pyarrow.csv as pa_csv
 
     rng = np.random.default_rng(0)

@@ -20,7 +20,38 @@ REFUSED: dict[str, tuple[str, str | None, list[str], str]] = {
         ROWS,
         TRUSTED.replace("5,5,z,cat", "5,5,z,Cat"),
         DEBUG,
-        "trusted.csv line 4: label 'Cat' is not among the training labels 'cat', 'dog'. Did you mean 'cat'?",
+        "trusted.csv line 4: label 'Cat' is not among the training labels 'cat', 'dog'. Did you mean 'cat'? "
+        "If not, insist with --classes Cat,cat,dog.",
+    ),
+    "classes without one that there is": (
+        ROWS,
+        TRUSTED,
+        [*DEBUG, "--classes", "cat,cow"],
+        "--classes lacks 'dog', the label of rows.csv line 2; add it.",
+    ),
+    "classes for the paper's recipe": (
+        ROWS,
+        TRUSTED,
+        [*DEBUG, "--classes", "cat,dog", "--recipe", "paper"],
+        "--classes is for --recipe auto; the paper's recipe takes the labels as they are: leave it out.",
+    ),
+    "predictions of one file only": (
+        ROWS,
+        TRUSTED,
+        [*DEBUG, "--pred-probs", "probs.csv"],
+        "--pred-probs-trusted is missing; predictions are needed for rows.csv and trusted.csv.",
+    ),
+    "a random draw of nothing": (
+        ROWS,
+        TRUSTED,
+        [*DEBUG, "--verified-at-random"],
+        "--verified-at-random is given, but no row is verified; give --trusted-column for rows that",
+    ),
+    "systematic values": (
+        ROWS.replace("cat", "1.5").replace("dog", "2"),
+        TRUSTED.replace("cat", "1.5").replace("dog", "2"),
+        [*DEBUG, "--systematic", "0.5"],
+        "--systematic is for classification, but the task is regression",
     ),
     "a trusted row without a label": (
         ROWS,

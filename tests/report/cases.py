@@ -32,11 +32,11 @@ def table(X: Array, columns: tuple[str, ...], labels: Labels) -> pa.Table:
     return pa.table({name: X[:, j] for j, name in enumerate(columns)} | {"label": labels})
 
 
-def harry_potter(budget: int = 12, **options: Any) -> Case:
+def harry_potter(budget: int = 12, detector: duti.Detector | None = None, **options: Any) -> Case:
     data = datasets.harry_potter(np.random.default_rng(0))
     y, y_trusted = (NAMES[(labels == 1).astype(int)] for labels in (data.y, data.y_trusted))
     problem = duti.Problem(data.X, y, data.X_trusted, y_trusted)
-    found = duti.Automatic(budget=budget, random_state=0).rank(problem)
+    found = (detector or duti.Automatic(budget=budget, random_state=0)).rank(problem)
     rows, trusted = table(data.X, data.columns, y), table(data.X_trusted, data.columns, y_trusted)
     columns = tuple((name, "number", "standardised") for name in data.columns)
     return case_of(problem, found, rows, trusted, columns=columns, title="students.csv", **options)

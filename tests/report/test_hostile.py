@@ -185,7 +185,7 @@ def test_payloads_are_seen_as_they_are(pages: dict[str, Path], look: Opener) -> 
             assert word.strip() in shown
     assert "[U+202E]<b>txt.exe[U+202C]" in shown
     assert "[U+0000]<script[U+0000]>window.hacked=1</script>" in shown
-    assert page.title() == f"{WORDS[25]}: suspicious labels"
+    assert page.title() == f"{WORDS[25]}: labels debugged"
 
 
 def test_no_address_is_of_the_users_making(pages: dict[str, Path], look: Opener) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,18 +14,19 @@ import pytest
 from PIL import Image
 
 import duti
+from duti.arrays import Array
+from duti.claims import BugCount, LearnerSummary, Verdict
 from duti.findings import scored
-from duti.opinions import BugCount
 from duti.report import Case, html
 from duti.report.bias import bias
 from duti.report.marks import Marks
 from duti.report.path_chart import path_chart
 from duti.report.projection import projection
+from duti.report.summary import agreements, summary
 from duti.report.svg import Scale
-from duti.report.text import SPACE
+from duti.report.text import SPACE, percent
 from duti.report.thumbnails import thumbnail
 from duti.report.trusted import item_names, trusted_table
-from duti.report.verdict import verdict
 from duti.report.view import view
 from tests.report import cases
 
@@ -53,58 +55,164 @@ def flags_of(rows: pa.Table, flagged: list[int], **more: object) -> Case:
     return cases.case_of(problem, found, rows, rows.slice(0, 12), **more)
 
 
-class TestVerdict:
-    def test_says_how_many_rows_and_what_fixes_are_worth(self, students: Case) -> None:
-        said = verdict(students)
-        assert said.sentence.startswith("12 of 100 rows are worth checking, 10 of them more probably wrong")
-        assert said.sentence.endswith("12 fixes raise agreement with the trusted items from 1 to 2 of 2.")
-        assert said.more[0].startswith("The bugs look systematic (probability >99")
-        assert re.fullmatch(r"About \d+ labels are wrong in all \(\d+ to \d+\)\.", said.more[1])
+def judged(wrong: Array, *, budget: int | None = None, **claims: Any) -> Case:
+    """Rows whose labels are wrong with these probabilities, the probable ones changed."""
+    n, rng = len(wrong), np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    problem = duti.Problem(X, y, X[:12], y[:12])
+    flagged = wrong > (0.5 if budget is None else 0.1)
+    claims = dict[str, Any](verdict=Verdict.RANDOM, learner=duti.Logistic(ridge=0.1)) | claims
+    found = scored(
+        problem,
+        wrong,
+        1 - problem.y,
+        flagged,
+        changed=wrong > 0.5,
+        budget=budget,
+        quality=1 - wrong,
+        **claims,
+    )
+    rows = pa.table({"x": X[:, 0], "label": y})
+    return cases.case_of(problem, found, rows, rows.slice(0, 12))
 
-    def test_counts_many_trusted_items_in_per_cent(self) -> None:
-        case = flags_of(pa.table({"x": np.arange(40.0)}), [1, 2, 3])
-        sentence = verdict(case).sentence.replace(SPACE, " ")
-        assert re.match(r"3 of 40 rows look mislabelled; 3 fixes (raise|lower|leave) agreement", sentence)
-        assert sentence.count(" %") in (1, 2)
+
+CLEAN, BUGGY = np.full(40, 0.01), np.where(np.arange(40) < 6, 0.9, np.where(np.arange(40) < 9, 0.3, 0.01))
+
+
+def said(case: Case) -> str:
+    told = summary(case)
+    return " ".join([told.sentence, *told.more]).replace(SPACE, " ")
+
+
+class TestSummary:
+    @pytest.mark.parametrize("verdict", list(Verdict))
+    def test_begins_with_the_verdict_and_why(self, verdict: Verdict) -> None:
+        power = duti.Power.of(12, called=0.3)
+        case = judged(BUGGY, verdict=verdict, verdict_reason="This is why.", power=power)
+        told = summary(case)
+        assert told.sentence == verdict
+        assert told.more[:2] == ("This is why.", power.sentence)
+
+    def test_of_nothing_claims_nothing(self) -> None:
+        case = judged(CLEAN, verdict=Verdict.NO_EVIDENCE, systematic=None)
+        told = said(case)
+        assert "None of the 40 rows is flagged. No label is changed." in told
+        assert "How many labels are wrong, if any, cannot be told" in told
+        page = html(case)
+        assert "No row is flagged." in page
+        for claim in ("mislabelled", "bugs", "fixes", "uspicious", "needs to change", "contradict"):
+            assert claim not in told
+            assert claim not in page
+
+    def test_a_path_of_one_learner_is_not_taken_for_the_number_of_bugs(self, students: Case) -> None:
+        assert "does not say how many labels are wrong" in html(students)
+
+    def test_flags_for_a_budget_are_no_claims(self) -> None:
+        case = judged(np.full(40, 0.2), budget=5, verdict=Verdict.NO_EVIDENCE)
+        told = said(case)
+        assert (
+            "5 of 40 rows are flagged to be looked at, none of them more probably wrong than right." in told
+        )
+        assert "No label is changed." in told
+        assert "mislabelled" not in html(case)
+        assert "not applied" in html(case)
+
+    def test_counts_what_is_flagged_probable_and_fixed(self) -> None:
+        assert "6 of 40 rows are flagged, all more probably wrong than right. 6 fixes " in said(judged(BUGGY))
+        told = said(judged(BUGGY, budget=20))
+        assert (
+            "9 of 40 rows are flagged to be looked at, 6 of them more probably wrong than right. 6 fixes "
+            in told
+        )
+        assert "The other 3 flagged rows keep their labels." in told
+
+    def test_says_what_a_budget_left_out(self) -> None:
+        told = said(judged(BUGGY, budget=4))
+        assert "4 of 40 rows are flagged, all more probably wrong than right; so are 2 others, but" in told
+        assert "no more than 4 rows were to be flagged. 6 fixes " in told
+
+    def test_a_single_row_is_told_in_the_singular(self) -> None:
+        case = judged(np.where(np.arange(40) == 3, 0.9, 0.01), expected_bugs=BugCount(1.2, 1.0, 3.0))
+        assert "1 of 40 rows is flagged, more probably wrong than right. 1 fix " in said(case)
+        assert re.search(r"1 fix (raises|lowers|leaves) agreement", said(case))
+        assert "About 1 label is wrong in all (1 to 3)." in said(case)
+
+    def test_tells_the_number_with_its_interval_or_that_it_cannot_be_told(self) -> None:
+        told = said(judged(BUGGY, expected_bugs=BugCount(6.3, 3.5, 9.2)))
+        assert "About 6 labels are wrong in all (3 to 10)." in told
+        assert "How many labels are wrong in all cannot be told" in said(judged(BUGGY))
+        few = judged(CLEAN, verdict=Verdict.NO_EVIDENCE, expected_bugs=BugCount(0.4, 0.0, 2.5))
+        assert "Between 0 and 3 labels may be wrong in all." in said(few)
+
+    def test_bugs_are_systematic_only_given_that_there_are_any(self) -> None:
+        told = said(judged(BUGGY, verdict=Verdict.SYSTEMATIC, systematic=0.97))
+        assert "Given that there are bugs, they are systematic with probability 97 %." in told
+        assert "systematic" not in said(judged(CLEAN, verdict=Verdict.NO_EVIDENCE, systematic=0.97))
+
+    def test_what_fixes_do_to_the_trusted_items_is_measured(self) -> None:
+        case = judged(BUGGY)
+        before, after = (percent(count / 12).replace(SPACE, " ") for count in agreements(case))
+        assert f"from {before} to {after}" in said(case) or f"at {after}" in said(case)
 
     def test_tells_errors_of_a_regression(self, sine: Case) -> None:
         assert re.search(
-            r"lower the mean error on the trusted items from 0\.\d+ to 0\.\d+\.$", verdict(sine).sentence
+            r"fixes lower the mean error on the trusted items from 0\.\d+ to 0\.\d+\.", said(sine)
         )
 
-    def test_of_nothing(self, students: Case) -> None:
-        found = replace(
-            students.findings,
-            flagged=np.array([], dtype=np.int64),
-            suggested_labels=students.findings.given_labels,
+    def test_without_a_verdict_flags_are_told(self) -> None:
+        case = flags_of(pa.table({"x": np.arange(40.0)}), [1, 2, 3])
+        told = said(case)
+        assert re.match(r"3 of 40 rows look mislabelled; 3 fixes (raise|lower|leave) agreement", told)
+        assert told.count(" %") in (1, 2)
+        assert (
+            said(flags_of(pa.table({"x": np.arange(40.0)}), [])) == "None of the 40 rows looks mislabelled."
         )
-        quiet = replace(students, findings=found, reasons=replace(students.reasons, rows=found.flagged))
-        assert verdict(quiet).sentence == "None of the 100 rows looks mislabelled."
-        assert "No row is flagged." in html(quiet)
 
-    def test_says_that_a_run_was_interrupted(self, students: Case) -> None:
-        found = replace(students.findings, status=duti.Status.INTERRUPTED)
-        page = html(replace(students, findings=found))
-        assert "The run was interrupted; as far as it got, 12 of 100 rows" in page
+    def test_without_a_verdict_a_spent_budget_is_told(self) -> None:
+        case = flags_of(pa.table({"x": np.arange(40.0)}), [1, 2, 3])
+        spent = replace(case, findings=replace(case.findings, budget=3))
+        assert "No more than 3 rows were to be flagged, so there may be others." in said(spent)
+        assert "others" not in said(case)
 
-    def test_says_that_the_number_cannot_be_told(self, students: Case) -> None:
-        unknown = replace(students.findings, expected_bugs=None, systematic=0.2)
-        said = " ".join(verdict(replace(students, findings=unknown)).more)
-        assert "cannot be told" in said
-        assert "look random rather than systematic" in said
-        assert "No more than 12 rows were to be flagged" in said
+    @pytest.mark.parametrize(
+        "verdict, rest", [(Verdict.RANDOM, "labels are wrong"), (None, "6 of 40 rows look")]
+    )
+    def test_says_that_a_run_was_interrupted(self, verdict: Verdict | None, rest: str) -> None:
+        page = html(judged(BUGGY, verdict=verdict, status=duti.Status.INTERRUPTED))
+        assert f"The run was interrupted; as far as it got, {rest}" in page
 
-    def test_is_silent_about_others_where_fewer_bugs_are_expected(self, students: Case) -> None:
-        few = replace(students.findings, expected_bugs=BugCount(9.0, 7.0, 12.0))
-        assert "others" not in " ".join(verdict(replace(students, findings=few)).more)
+
+class TestLearners:
+    def test_are_shown_with_weight_settings_and_losses(self) -> None:
+        learners = (
+            LearnerSummary(
+                "the labels as given", "Forest", {"trees": 300, "depth": None}, None, 0.7, 0.25, 0.5
+            ),
+            LearnerSummary("the labels as debugged", "Ridge", {"ridge": 0.123456}, 0.5, 0.299, None, None),
+            LearnerSummary("the trusted items", "Tree", {}, None, 0.001, None, None),
+        )
+        page = html(judged(BUGGY, learners=learners)).replace(SPACE, " ")
+        assert "Forest(trees=300)</td>" in page
+        assert "Ridge(ridge=0.1235)</td>" in page
+        assert "70 %" in page
+        assert ">0.25</td>" in page
+        assert "Tree</td>" not in page
+        assert "2 of 3 learners, those with the most weight." in page
 
 
 class TestFlaggedRows:
     def test_a_score_is_not_called_a_probability(self, students: Case) -> None:
-        plain = replace(students, findings=replace(students.findings, opinions=()))
+        plain = replace(students, findings=replace(students.findings, learners=(), verdict=None))
         assert "P(wrong)" in html(students)
         assert "P(wrong)" not in html(plain)
         assert "it is not a probability" in html(plain)
+
+    def test_candidates_that_are_not_applied_are_called_so(self) -> None:
+        page = html(judged(BUGGY, budget=20))
+        assert page.count("<tr data-row=") == 9
+        assert page.count("not applied</small>") == 3
+        assert page.count("<strong><bdi>") == 6
 
     def test_many_rows_are_cut_and_counted(self) -> None:
         case = flags_of(pa.table({"x": np.arange(600.0)}), list(range(0, 600, 2)))
@@ -120,7 +228,8 @@ class TestFlaggedRows:
 
 
 class TestTrustedItems:
-    def test_are_shown_before_and_after(self, students: Case) -> None:
+    def test_are_shown_before_and_after(self) -> None:
+        students = cases.harry_potter(detector=duti.Duti(duti.KernelLogistic(0.5, 2e-3), budget=15))
         table = trusted_table(students, Marks.of(students), item_names(students))
         told = {item.name: (item.label, item.before.agrees, item.after.agrees) for item in table.items}
         assert told == {"item 1": ("hired", False, True), "item 0": ("not hired", True, True)}
@@ -214,7 +323,7 @@ class TestPictures:
         rows = pa.table({"x": X[:, 0], "label": y})
         case = cases.case_of(problem, found, rows, rows.slice(0, 8))
         legend = [text for _, text in view(case, Marks.of(case)).legend]
-        assert "flagged: too high" in legend
+        assert "flagged: candidate lower" in legend
         assert html(case)
 
     def test_one_feature_and_classes(self) -> None:

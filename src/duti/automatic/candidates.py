@@ -1,7 +1,7 @@
-"""The learners that the automatic recipe asks, with features that they share.
+"""The learners that the automatic recipe trains, with features that they share.
 
-Nothing is tuned on labels that may be wrong: every learner of a small grid is asked, and weighted
-afterwards by what it says of trusted items it has not seen. The grid: `bandwidth` is the median
+Nothing is tuned on labels that may be wrong: every learner of a small grid is trained, and weighed
+afterwards by what it predicts of trusted items it has not seen. The grid: `bandwidth` is the median
 distance between rows times 2, 1, ½; `ridge` is 1e-4, 0.001, 0.01, 0.1 (from 0.1 to 1e-6 in regression, where
 ten trusted items can also tell whether wider kernels are better). Hyperparameters that the user gave stay as
 they are.
@@ -22,7 +22,7 @@ from duti.arrays import Array, Matrix
 from duti.features import FittedMap
 from duti.learners import KernelLogistic, KernelRidge, Learner
 from duti.objective import features_for
-from duti.problem import Problem
+from duti.problem import Problem, Task
 from duti.randomness import Seed, generator
 from duti.tune import median_distance
 from duti.tune.columns import NEGLIGIBLE
@@ -32,14 +32,12 @@ WIDER = (8.0, 4.0)
 MANY_ITEMS = 10
 """From so many trusted items on, more learners of a regression are told apart."""
 RIDGES = {"classification": (1e-4, 1e-3, 1e-2, 1e-1), "regression": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
-EXACT_ROWS, RANK = 500, 300
-"""The kernel of more rows is approximated; so many features are used at most."""
-LARGE_ROWS, LARGE_RANK = 5000, 1000
-"""More features are used from so many rows on."""
-CHOSEN_ON, FINALISTS = 3000, 2
-"""With more rows, learners are chosen on a sample of so many, and so many of them are heard on all rows."""
-ROTATED_BY = 5000
-"""Axes of more rows are found by about so many of them."""
+CHOSEN_ON = 3000
+"""With more rows, learners are chosen on a sample of so many."""
+FINALISTS = 2
+"""So many of them are trained on all rows."""
+RANKS = {500: 300, CHOSEN_ON: 1000}
+"""The kernel of more rows than these is approximated, by so many features."""
 CURVATURE = {"classification": 0.25, "regression": 1.0}
 """The largest weight of a row in ZᵀWZ, relative to that of the ridge."""
 
@@ -51,10 +49,8 @@ class Candidate:
     learner: Learner
     Z: Matrix
     Z_trusted: Matrix
-    supplest: bool = False
+    interpolating: bool = False
     """Whether, of a whole grid, it is the learner that can follow any labels."""
-    closest: bool = False
-    """Whether it has the smallest of several ridges: it follows labels more closely than the others do."""
 
     @property
     def features(self) -> tuple[Matrix, Matrix]:
@@ -85,8 +81,8 @@ def candidates(problem: Problem, learner: Learner, random_state: Seed = None) ->
             last = number + mapped.intercept
             some = slice(-last, None) if 0 < number < max(numbers) else slice(None)
             closest = ridge == min(ridges) and len(ridges) > 1
-            supplest = closest and mapped is kernels[-1] and len(kernels) > 1
-            yield Candidate(mapped.with_(ridge=ridge), Z[:, some], Zt[:, some], supplest, closest)
+            interpolating = closest and mapped is kernels[-1] and len(kernels) > 1
+            yield Candidate(mapped.with_(ridge=ridge), Z[:, some], Zt[:, some], interpolating)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +98,7 @@ class _Rotated:
 
 def _axes(fitted: FittedMap, problem: Problem, rank: int) -> tuple[Array, Array]:
     """Squared lengths of Z along orthogonal axes, and the axes, shortest first; many rows by some of them."""
-    step = max(1, problem.n // ROTATED_BY)
+    step = max(1, problem.n // CHOSEN_ON)
     Z = fitted(problem.X[::step])
     lengths, axes = eigh(Z.T @ Z)
     return step * lengths[-rank:], axes[:, -rank:]
@@ -117,13 +113,13 @@ def approximated(problem: Problem, learner: Learner) -> Learner:
     """
     if not isinstance(learner, KernelLogistic | KernelRidge) or learner.approximation != "auto":
         return learner
-    if problem.n <= EXACT_ROWS:
+    if problem.n <= min(RANKS):
         return learner
     return replace(learner, approximation="nystroem", components=learner.components or _rank(problem))
 
 
 def _rank(problem: Problem) -> int:
-    return LARGE_RANK if problem.n > LARGE_ROWS else RANK
+    return max((rank for rows, rank in RANKS.items() if problem.n > rows), default=min(RANKS.values()))
 
 
 def _with_bandwidths(problem: Problem, learner: Learner) -> Iterator[Learner]:
@@ -157,6 +153,18 @@ def number_of(problem: Problem, learner: Learner) -> int:
     """
     ridges = len(RIDGES[learner.task]) if learner.ridge is None else 1
     return ridges * (len(_bandwidths(problem)) if "bandwidth" in learner.untuned else 1)
+
+
+def scalings(learner: Learner | None, task: Task) -> tuple[Learner, ...]:
+    """The learner that was given; else the kernel learner with columns standardised, and as they are.
+
+    >>> [learner.standardize for learner in scalings(None, "classification")]
+    [True, False]
+    """
+    if learner is not None:
+        return (learner,)
+    kind = KernelLogistic if task == "classification" else KernelRidge
+    return kind(standardize=True), kind(standardize=False)
 
 
 def for_all_rows(chosen: Learner, asked: Learner, share: float) -> Learner:

@@ -6,26 +6,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from duti.arrays import Ints
-from duti.automatic.mixture import Mixture
+from duti.automatic.candidates import CHOSEN_ON
 from duti.learners import Learner
 from duti.problem import Problem, listed
 from duti.tune import median_distance
-
-PROBABLE = 0.5
-"""A note says that bugs look systematic from this probability on."""
-COMPARED = 1000
-"""So many rows are enough to say how far apart they are."""
-
-
-def note_on_kind(mixture: Mixture) -> tuple[str, ...]:
-    """Whether bugs look systematic, and what to do if that is wrong."""
-    if mixture.systematic <= PROBABLE:
-        return ()
-    return (
-        f"The bugs look systematic (probability {mixture.systematic:.2f}): trusted items contradict a "
-        "learner that fits the rows well, or rows fit too well for random bugs. If trusted items are known "
-        "to be unlike the rows, set systematic to 0.",
-    )
 
 
 def note_on_unseen_labels(problem: Problem, suspicious: Ints) -> tuple[str, ...]:
@@ -55,8 +39,8 @@ def note_on_far_rows(problem: Problem, learner: Learner, suspicious: Ints) -> tu
     """
     if not isinstance(problem.X, np.ndarray) or not isinstance(problem.X_trusted, np.ndarray):
         return ()
-    suspicious = suspicious[:COMPARED]
-    some = problem.X[:: -(-problem.n // COMPARED)]
+    suspicious = suspicious[:CHOSEN_ON]
+    some = problem.X[:: -(-problem.n // CHOSEN_ON)]
     scale = some.std(axis=0) if getattr(learner, "standardize", False) else np.ones(some.shape[1])
     scale = np.where(scale > 0, scale, np.inf)
     nearest = cdist(problem.X[suspicious] / scale, problem.X_trusted / scale).min(axis=1, initial=np.inf)

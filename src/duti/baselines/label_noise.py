@@ -35,7 +35,7 @@ class LabelNoise:
     their given label. Budget None: all of them.
 
     >>> X, y = [[0.0], [0.1], [0.2], [0.8], [0.9], [1.0]], ["a", "b", "a", "b", "b", "b"]
-    >>> problem = Problem(X, y, [[0.0]], ["a"])
+    >>> problem = Problem(X, y, [[0.05]], ["a"])
     >>> findings = LabelNoise(positive_bugs=1, negative_bugs=0, bandwidth=0.3).rank(problem)
     >>> findings.flagged, findings.notes
     (array([1]), ('LND: solved exactly.',))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,17 @@ import click
 from duti.cli.options import as_json, quiet
 
 FILE = click.Path(path_type=Path)
+
+
+def _class_names(_context: click.Context, _option: click.Parameter, line: str | None) -> tuple[str, ...]:
+    """Names between commas, in quotes where a comma is part of one."""
+    if line is None:
+        return ()
+    try:
+        (names,) = csv.reader([line], skipinitialspace=True)
+    except (csv.Error, ValueError):
+        raise click.BadParameter(f"{line!r} is not a line of names between commas.") from None
+    return tuple(names)
 
 
 @click.command(no_args_is_help=True)
@@ -21,8 +33,11 @@ FILE = click.Path(path_type=Path)
     metavar="COLUMN",
     help="A column of TRAIN that marks rows whose label is right (yes/no), or holds the right label.",
 )
+@click.option("--verified-at-random", is_flag=True, help="The rows of --trusted-column were drawn at random.")
 @click.option(
-    "--budget", type=click.IntRange(min=1), help="How many rows you can check; a tenth if left out."
+    "--budget",
+    type=click.IntRange(min=1),
+    help="How many rows you can check; all that are more probably wrong than right if left out.",
 )
 @click.option(
     "--confidence", metavar="C|COLUMN", help="Weight of the trusted rows: a number, or a column of TRUSTED."
@@ -40,6 +55,19 @@ FILE = click.Path(path_type=Path)
 @click.option(
     "--task", type=click.Choice(["classification", "regression"]), help="Read from the labels if left out."
 )
+@click.option(
+    "--classes",
+    callback=_class_names,
+    metavar="A,B,C",
+    help="All labels there are, if one that only trusted rows have looks like a typing error of another.",
+)
+@click.option(
+    "--pred-probs",
+    type=FILE,
+    metavar="FILE",
+    help="Your own probabilities of the labels of TRAIN: a column for each class.",
+)
+@click.option("--pred-probs-trusted", type=FILE, metavar="FILE", help="The same for TRUSTED.")
 @click.option(
     "--recipe",
     type=click.Choice(["auto", "paper"]),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape as without_markup
 from rich.table import Table
 
+from duti.report.summary import summary
 from duti.report.text import cell, probability, visible
-from duti.report.verdict import verdict
 from duti.runs.folder import Folder
 from duti.runs.outputs import plain, why
 from duti.runs.run import Outcome, Preview
@@ -39,14 +40,15 @@ def show(told: Mapping[str, Any], sentence: str, *, quiet: bool, as_json: bool) 
 
 
 def show_outcome(outcome: Outcome, *, quiet: bool, as_json: bool) -> None:
-    """The verdict, the top rows with their fixes, and where everything is."""
+    """What was found, the top rows with their fixes, and where everything is."""
     if as_json:
         print(json.dumps(_told(outcome), ensure_ascii=False, default=str))
         return
     if quiet:
         return
-    console, found = Console(), verdict(outcome.case)
-    console.print(_table(outcome))
+    console, found = Console(), summary(outcome.case)
+    if len(outcome.findings.flagged):
+        console.print(_table(outcome))
     console.print(f"[bold]{escape(found.sentence)}[/]", highlight=False)
     for sentence in found.more:
         console.print(escape(sentence), highlight=False)
@@ -64,20 +66,22 @@ def show_outcome(outcome: Outcome, *, quiet: bool, as_json: bool) -> None:
 
 def _table(outcome: Outcome) -> Table:
     findings, inputs = outcome.findings, outcome.inputs
-    number = len(findings.flagged)
-    title = f"The {min(number, SHOWN)} most suspicious of {len(findings.ranking)} rows"
-    table = Table(title=title if number else None, show_header=bool(number))
-    doubt = "wrong?" if findings.opinions else "score"
-    for heading in ("rank", escape(inputs.settings.id or "row"), "given", "suggested", doubt, "because of"):
+    shown = min(len(findings.flagged), SHOWN)
+    table = Table(title=f"The {shown} most suspicious of {len(findings.ranking)} rows")
+    automatic = outcome.case.automatic
+    doubt = "wrong?" if automatic else "score"
+    name = escape(inputs.settings.id or "row")
+    for heading in ("rank", name, "given", "candidate", "applied", doubt, "because of"):
         table.add_column(heading, justify="right" if heading in ("rank", "row", doubt) else "left")
-    said = why(inputs, outcome.reasons)
+    said, applied = why(inputs, outcome.reasons), set(outcome.case.fixed.tolist())
     for rank, row in enumerate(findings.flagged[:SHOWN].tolist(), 1):
         wrong = float(1 - findings.label_quality[row])
         cells = (
             cell(inputs.ids[inputs.labelled[row]]),
             cell(plain(findings.given_labels[row])),
-            cell(plain(findings.suggested_labels[row])),
-            probability(wrong) if findings.opinions else f"{wrong:.2f}",
+            cell(plain(findings.candidate_labels[row])),
+            "yes" if row in applied else "no",
+            probability(wrong) if automatic else f"{wrong:.2f}",
             said.get(row, "–"),
         )
         table.add_row(str(rank), *map(escape, cells))
@@ -86,13 +90,19 @@ def _table(outcome: Outcome) -> Table:
 
 def _told(outcome: Outcome) -> dict[str, Any]:
     findings, inputs = outcome.findings, outcome.inputs
-    bugs, found = findings.expected_bugs, verdict(outcome.case)
+    bugs, power, found = findings.expected_bugs, findings.power, summary(outcome.case)
     said = why(inputs, outcome.reasons)
     return {
-        "verdict": found.sentence,
+        "verdict": findings.verdict and findings.verdict.name.lower(),
+        "verdict_sentence": found.sentence,
+        "verdict_reason": findings.verdict_reason,
+        "power": power and asdict(power) | {"sentence": power.sentence},
+        "summary": list(found.more),
         "status": findings.status.name.lower(),
         "rows": len(findings.ranking),
         "flagged": len(findings.flagged),
+        "budget": findings.budget,
+        "changed": len(findings.fixed),
         "systematic": findings.systematic,
         "expected_bugs": None if bugs is None else [bugs.low, bugs.expected, bugs.high],
         "top": [
@@ -100,6 +110,7 @@ def _told(outcome: Outcome) -> dict[str, Any]:
                 "row": plain(inputs.ids[inputs.labelled[row]]),
                 "given": plain(findings.given_labels[row]),
                 "suggested": plain(findings.suggested_labels[row]),
+                "candidate": plain(findings.candidate_labels[row]),
                 "label_quality": float(findings.label_quality[row]),
                 "why": said.get(row),
             }

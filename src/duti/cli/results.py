@@ -26,7 +26,12 @@ def report(folder: Path, quiet: bool, as_json: bool) -> None:
 
 @click.command(name="apply")
 @folder
-@click.option("--top", type=click.IntRange(min=0), help="Apply the first so many fixes.")
+@click.option("--top", type=click.IntRange(min=0), help="Apply the candidates of the first so many rows.")
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    help="Apply the candidates of rows that are wrong with this probability or more.",
+)
 @click.option(
     "--accepted",
     "only_accepted",
@@ -37,18 +42,28 @@ def report(folder: Path, quiet: bool, as_json: bool) -> None:
 @quiet
 @as_json
 def apply(
-    folder: Path, top: int | None, only_accepted: bool, out: Path | None, quiet: bool, as_json: bool
+    folder: Path,
+    top: int | None,
+    at_least: float | None,
+    only_accepted: bool,
+    out: Path | None,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
-    """Write the training table of the run in DIR with fixes applied; the input is never overwritten."""
+    """Write the training table of the run in DIR with fixes applied; the input is never overwritten.
+
+    Without --top, --at-least and --accepted these are the suggested fixes, which `duti debug` applied. With
+    --top and --at-least rows have to be both.
+    """
     from duti.cli.printing import show
     from duti.runs.exchange import accepted
     from duti.runs.folder import Folder
     from duti.runs.outputs import fixes, write_corrected
 
-    if (top is None) == (not only_accepted):
-        raise click.UsageError("Give either --top K or --accepted.")
+    if only_accepted and not (top is None and at_least is None):
+        raise click.UsageError("Give either --accepted or --top K and --at-least P.")
     run = Folder(folder)
-    labels = accepted(run) if only_accepted else fixes(run.inputs, run.findings, top)
+    labels = accepted(run) if only_accepted else fixes(run.inputs, run.findings, top, at_least)
     written = write_corrected(run, run.inputs, labels, out)
     show(
         {"changed": len(labels), "file": str(written)},

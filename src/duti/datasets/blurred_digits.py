@@ -50,9 +50,9 @@ def digits(rng: np.random.Generator) -> LabelledBugs:
     """
     truth, trusted = (np.repeat(np.arange(10), number) for number in (TRAINING, TRUSTED))
     X, X_trusted = draw(truth, rng), draw(trusted, rng)
-    y = reader().read(blurred(X))
+    y, mistaken = (reader().read(blurred(clear)) for clear in (X, X_trusted))
     pixels = tuple(f"pixel {row},{column}" for row in range(SIDE) for column in range(SIDE))
-    return LabelledBugs(X, y, X_trusted, trusted, truth, y != truth, pixels)
+    return LabelledBugs(X, y, X_trusted, trusted, truth, y != truth, pixels, given_trusted=mistaken)
 
 
 def images(X: Array) -> Array:

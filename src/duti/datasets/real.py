@@ -107,7 +107,9 @@ def _with_bugs(
     f_star = train(learner, C, codes, len(classes), rng)
     trusted, truth = (classes[f_star.scores(X).argmax(axis=1)] for X in (A, B))
     given = labels[split.training]
-    return LabelledBugs(B, given, A, trusted, truth, given != truth, tuple(encoded))
+    return LabelledBugs(
+        B, given, A, trusted, truth, given != truth, tuple(encoded), given_trusted=labels[split.trusted]
+    )
 
 
 def _encoded(table: dict[str, Labels], rows: Ints) -> Iterator[tuple[str, Array]]:

@@ -21,6 +21,8 @@ class LabelledBugs:
     """The clean labels."""
     is_bug: Mask
     columns: tuple[str, ...]
+    given_trusted: Labels | None = None
+    """What whoever labelled the rows would have called the trusted items; None where nobody knows."""
 
 
 def harry_potter(rng: np.random.Generator) -> LabelledBugs:
@@ -35,12 +37,32 @@ def harry_potter(rng: np.random.Generator) -> LabelledBugs:
     """
     grid = np.arange(10) / 10 + 0.05
     X = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2) + rng.normal(0, 0.03, (100, 2))
+    X_trusted = np.array([[0.3, 0.4], [0.2, 0.6]])
+    truth, y = fair(X), ministry(X)
+    columns = "heritage", "education"
+    return LabelledBugs(
+        X, y, X_trusted, fair(X_trusted), truth, y != truth, columns, given_trusted=ministry(X_trusted)
+    )
+
+
+def fair(X: Array) -> Labels:
+    """Whom a fair Ministry would hire: education > ½.
+
+    >>> fair(np.array([[0.3, 0.4], [0.2, 0.6]]))
+    array([-1,  1])
+    """
+    return np.where(X[:, 1] > 0.5, 1, -1)
+
+
+def ministry(X: Array) -> Labels:
+    """Whom the Ministry hires: low heritage has to be made up for.
+
+    >>> ministry(np.array([[0.3, 0.4], [0.2, 0.6], [0.8, 0.6]]))
+    array([-1, -1,  1])
+    """
     heritage, education = X.T
-    truth = np.where(education > 0.5, 1, -1)
     biased = (education < 4 * (heritage - 0.5) ** 2 + 0.5) & (heritage < 0.5)
-    y = np.where(biased, -1, truth)
-    X_trusted, y_trusted = np.array([[0.3, 0.4], [0.2, 0.6]]), np.array([-1, 1])
-    return LabelledBugs(X, y, X_trusted, y_trusted, truth, y != truth, ("heritage", "education"))
+    return np.where(biased, -1, fair(X))
 
 
 def sine(rng: np.random.Generator, n: int = 100) -> LabelledBugs:

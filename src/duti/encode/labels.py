@@ -63,9 +63,9 @@ def _check_objects(labels: list[Any], name: str) -> None:
     if kinds <= {str}:
         return
     _refuse_missing(sum(map(is_missing, labels)), len(labels), name)
-    families = {_family(kind) for kind in kinds}
+    families = {family(kind) for kind in kinds}
     if None in families:
-        odd = ", ".join(sorted(kind.__name__ for kind in kinds if _family(kind) is None))
+        odd = ", ".join(sorted(kind.__name__ for kind in kinds if family(kind) is None))
         raise ProblemError(f"{name} holds labels of the type {odd}; use text, numbers or booleans.")
     if len(families) > 1:
         shown = ", ".join(sorted(kind.__name__ for kind in kinds))
@@ -78,8 +78,12 @@ def _check_objects(labels: list[Any], name: str) -> None:
         _refuse_infinite(numbers, name)
 
 
-def _family(kind: type) -> str | None:
-    """Labels of one family can be told apart and put in order."""
+def family(kind: type) -> str | None:
+    """Labels of one family can be told apart and put in order.
+
+    >>> family(int), family(str), family(bytes)
+    ('number', 'text', None)
+    """
     if issubclass(kind, bool | np.bool_):
         return "boolean"
     if issubclass(kind, int | float | np.integer | np.floating):
@@ -150,13 +154,20 @@ def codes(values: Labels, classes: Labels, place: Callable[[int], str]) -> Ints:
     found = np.asarray([position.get(label, -1) for label in labels], dtype=np.int64)
     unknown = np.flatnonzero(found < 0)
     if len(unknown):
-        known, first = classes.tolist(), int(unknown[0])
-        shown = ", ".join(map(repr, known[:10])) + (", …" if len(known) > 10 else "")
-        raise ProblemError(
-            f"{place(first)}: label {labels[first]!r} is not among the training labels {shown}. "
-            f"Did you mean {_nearest(labels[first], known)!r}?"
-        )
+        first = int(unknown[0])
+        raise unknown_label(place(first), labels[first], classes.tolist())
     return found
+
+
+def unknown_label(
+    place: str, label: Any, known: list[Any], meant: Any = None, remedy: str = ""
+) -> ProblemError:
+    """What to say of a label that is none of the known ones; `meant` is the nearest of them if None."""
+    shown = ", ".join(map(repr, known[:10])) + (", …" if len(known) > 10 else "")
+    meant = _nearest(label, known) if meant is None else meant
+    return ProblemError(
+        f"{place}: label {label!r} is not among the training labels {shown}. Did you mean {meant!r}?{remedy}"
+    )
 
 
 def _nearest(label: Any, known: list[Any]) -> Any:

@@ -38,6 +38,14 @@ def listed(items: list[Any], most: int = 10, of: int = 0) -> str:
     return shown if more <= 0 else f"{shown} and {more} more"
 
 
+def require_same_length(first: str, rows: int, second: str, labels: int) -> None:
+    """Two things of which every row needs one each."""
+    if rows != labels:
+        raise ProblemError(
+            f"{first} has {rows} rows but {second} has {labels}; drop or align the extra rows."
+        )
+
+
 def is_missing(cell: Any) -> bool:
     """Whether a cell is nothing, or not a number."""
     return type(cell).__name__ in MISSING or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))

@@ -43,15 +43,17 @@ def table(X: Any, name: str) -> Table:
     >>> table([[1, 2], [3, 4]], "X").values.shape
     (2, 2)
     """
-    frame = frame_or_same(X, name)
-    if isinstance(frame, nw.DataFrame):
-        found = _from_frame(frame, name)
-    elif issparse(X):
-        found = Table(_from_sparse(X, name))
-    else:
-        found = Table(_from_array(X, name))
+    found = unchecked_table(X, name)
     _refuse_non_finite(found, name)
     return found
+
+
+def unchecked_table(X: Any, name: str) -> Table:
+    """The same, before anybody asks whether its numbers are finite."""
+    frame = frame_or_same(X, name)
+    if isinstance(frame, nw.DataFrame):
+        return _from_frame(frame, name)
+    return Table(_from_sparse(X, name) if issparse(X) else _from_array(X, name))
 
 
 def is_plain(X: Any, name: str) -> bool:
@@ -204,6 +206,21 @@ def originals(X: Matrix) -> Ints:
     """
     _, first, group = np.unique(_row_hashes(X), return_index=True, return_inverse=True)
     return np.asarray(first[group])
+
+
+def twins(items: Matrix, X: Matrix) -> Ints:
+    """For every item the first row of X with the same features; −1 if there is none.
+
+    >>> twins(np.array([[0.0], [2.0]]), np.array([[1.0], [2.0], [2.0]]))
+    array([-1,  1])
+    """
+    if not items.shape[0]:
+        return np.empty(0, dtype=np.int64)
+    hashes = _row_hashes(X)
+    order = np.argsort(hashes, kind="stable")
+    wanted = _row_hashes(items.astype(X.dtype))
+    place = order[np.searchsorted(hashes, wanted, sorter=order).clip(max=len(order) - 1)]
+    return np.asarray(np.where(hashes[place] == wanted, place, -1))
 
 
 def _row_hashes(X: Matrix) -> NDArray[np.uint64]:

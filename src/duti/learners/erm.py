@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duti.arrays import Array
+from duti.arrays import Array, Targets
 from duti.features.rows import Rows, with_last_column
 from duti.learners.losses import Curvature, Loss, SoftmaxCurvature
 from duti.learners.preconditioner import (
@@ -56,6 +56,19 @@ class ERM:
     def __init__(self, rows: Rows, loss: Loss, penalty: Array, columns: tuple[int, ...]) -> None:
         self.rows, self.loss, self.penalty = rows, loss, penalty
         self.shape = (rows.D, *columns)
+
+    def bounded_for(self, y: Targets) -> ERM:
+        """The same, with a penalty on the intercept if there is a class without a row.
+
+        The risk falls for ever as the intercept of such a class goes to −∞: without a penalty there is no
+        minimum, and Newton's method ends where rounding or the number of its steps stops it.
+        """
+        k = self.shape[1] if len(self.shape) > 1 else 0
+        if self.penalty[-1] > 0 or len(np.unique(y)) >= k:
+            return self
+        penalty = self.penalty.copy()
+        penalty[-1] = penalty.max()
+        return ERM(self.rows, self.loss, penalty, self.shape[1:])
 
     def penalised(self, theta: Array) -> Array:
         """Λθ."""

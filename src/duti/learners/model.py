@@ -42,5 +42,5 @@ def train(learner: Learner, X: Matrix, y: Targets, k: int, random_state: Seed = 
     """
     feature_map = learner.features().fit(X, generator(random_state))
     rows = Rows(features_of(feature_map, X, intercept=learner.intercept))
-    fit = learner.erm(rows, k).fit(label_targets(y, k))
+    fit = learner.erm(rows, k).bounded_for(y).fit(label_targets(y, k))
     return Model(feature_map, fit.theta, learner.intercept)

@@ -2,7 +2,7 @@
 
 - case: all that a report is made of
 - text: how words, numbers and hostile characters are shown
-- verdict: the sentences at the top
+- summary: the sentences at the top, which the command line says too
 - flagged, thumbnails: the rows to look at, and why
 - trusted: the trusted items before and after the repair
 - bias: where flags are frequent

@@ -8,9 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from duti.arrays import Ints, Mask
+from duti.arrays import Ints
 from duti.findings import Findings
 from duti.problem import Problem
 from duti.reasons import Reasons
@@ -48,12 +46,10 @@ class Case:
 
     @property
     def automatic(self) -> bool:
-        """Whether many learners were weighed, so that qualities are probabilities."""
-        return bool(self.findings.opinions)
+        """Whether learners were weighed, so that qualities are probabilities, verdict or not."""
+        return self.findings.probabilistic or bool(self.findings.learners)
 
     @cached_property
     def fixed(self) -> Ints:
-        """Flagged rows whose suggested label is another one than the given."""
-        flagged, found = self.findings.flagged, self.findings
-        changed: Mask = np.asarray(found.suggested_labels[flagged] != found.given_labels[flagged])
-        return flagged[changed]
+        """Rows whose suggested label is another one than the given."""
+        return self.findings.fixed

@@ -49,9 +49,11 @@ class Flag:
     rank: int
     name: str
     given: str
-    suggested: str
+    candidate: str
+    applied: bool
+    """Whether the corrected labels have the candidate in place of the given label."""
     given_key: Markup
-    suggested_key: Markup
+    candidate_key: Markup
     change: int
     """The position of its change among all changes."""
     doubt: float
@@ -83,14 +85,15 @@ class FlaggedTable:
 def flagged_table(case: Case, marks: Marks, names: tuple[str, ...]) -> FlaggedTable:
     """The first rows in rank order; `names` are those of the trusted items."""
     rows = case.reasons.rows[:EMBEDDED]
-    given, suggested = (_shown(labels[rows]) for labels in (case.findings.given_labels, _suggested(case)))
-    kinds = _kinds(case, given, suggested)
+    labels = case.findings.given_labels, case.findings.candidate_labels
+    given, candidates = (_shown(some[rows]) for some in labels)
+    kinds, applied = _kinds(case, given, candidates), np.isin(rows, case.fixed)
     changes = [kind for kind, _ in Counter(kinds).most_common()]
     beside, rest = _columns(case)
     records = case.rows.take(rows).to_pylist()
     trusted = _shown(case.problem.decode(case.problem.y_trusted))
     trusted_keys = marks.keys(case.problem.decode(case.problem.y_trusted))
-    keys = [marks.keys(labels[rows]) for labels in (case.findings.given_labels, _suggested(case))]
+    keys = [marks.keys(some[rows]) for some in labels]
     flags = []
     for i, (row, record) in enumerate(zip(rows.tolist(), records, strict=True)):
         doubt = 1 - float(case.findings.label_quality[row])
@@ -101,9 +104,10 @@ def flagged_table(case: Case, marks: Marks, names: tuple[str, ...]) -> FlaggedTa
                 rank=i + 1,
                 name=cell(case.findings.row_ids[row]),
                 given=given[i],
-                suggested=suggested[i],
+                candidate=candidates[i],
+                applied=bool(applied[i]),
                 given_key=keys[0][i],
-                suggested_key=keys[1][i],
+                candidate_key=keys[1][i],
                 change=changes.index(kinds[i]),
                 doubt=doubt,
                 doubt_shown=probability(doubt) if case.automatic else f"{doubt:.3f}",
@@ -121,21 +125,17 @@ def flagged_table(case: Case, marks: Marks, names: tuple[str, ...]) -> FlaggedTa
     return FlaggedTable(tuple(flags), beside, tuple(changes), doubt_name, len(case.findings.flagged), wide)
 
 
-def _suggested(case: Case) -> Labels:
-    return case.findings.suggested_labels
-
-
 def _shown(labels: Labels) -> list[str]:
     return [cell(label, 40) for label in labels.tolist()]
 
 
-def _kinds(case: Case, given: list[str], suggested: list[str]) -> list[str]:
-    """given → suggested; in regression whether a value is too high or too low."""
+def _kinds(case: Case, given: list[str], candidates: list[str]) -> list[str]:
+    """given → candidate; in regression whether the candidate is higher or lower."""
     if case.problem.task == "classification":
-        return [f"{old} → {new}" for old, new in zip(given, suggested, strict=True)]
+        return [f"{old} → {new}" for old, new in zip(given, candidates, strict=True)]
     rows = case.reasons.rows[: len(given)]
-    higher = _suggested(case)[rows] > case.findings.given_labels[rows]
-    return ["too low" if more else "too high" for more in higher.tolist()]
+    higher = case.findings.candidate_labels[rows] > case.findings.given_labels[rows]
+    return ["candidate higher" if more else "candidate lower" for more in higher.tolist()]
 
 
 def _columns(case: Case) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -63,11 +63,11 @@ def marked(marks_: Marks, points: Points, labels: Labels, scales: tuple[Scale, S
 def rings(case: Case, points: Points, scales: tuple[Scale, Scale], *, arrows: bool = False) -> list[Markup]:
     """A ring around each flagged row, or an arrow to where its value should go; the first say which row."""
     x, y = scales[0](points.xy[points.flagged, 0]), scales[1](points.xy[points.flagged, 1])
-    given, suggested = case.findings.given_labels, case.findings.suggested_labels
+    given, candidates = case.findings.given_labels, case.findings.candidate_labels
     drawn = []
     for i, row in enumerate(points.rows[points.flagged].tolist()):
-        shape = "circle" if not arrows else "triangle" if suggested[row] > given[row] else "wedge"
-        told = f"row {cell(case.findings.row_ids[row])}: {cell(given[row], 40)} → {cell(suggested[row], 40)}"
+        shape = "circle" if not arrows else "triangle" if candidates[row] > given[row] else "wedge"
+        told = f"row {cell(case.findings.row_ids[row])}: {cell(given[row], 40)} → {cell(candidates[row], 40)}"
         words = [element("title", text=told)] if i < EMBEDDED else []
         path = marks(shape, x[i : i + 1], y[i : i + 1], RING)
         drawn.append(element("path", *words, d=path, class_="ring", data_row=row))

@@ -43,7 +43,7 @@ class Marks:
         if k <= OTHER:
             return cls(case, np.arange(max(k, 1)))
         flagged = case.findings.flagged
-        labels = case.findings.given_labels[flagged], case.findings.suggested_labels[flagged]
+        labels = case.findings.given_labels[flagged], case.findings.candidate_labels[flagged]
         flags = np.bincount(np.concatenate([case.problem.coded(some) for some in labels]), minlength=k)
         frequent = np.lexsort((-np.bincount(case.problem.y, minlength=k), -flags))[:OTHER]
         of_code = np.full(k, OTHER)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
@@ -11,32 +10,34 @@ from typing import Any
 
 from markupsafe import Markup
 
+from duti.claims import LearnerSummary
 from duti.path import Status
 from duti.report.bias import bias
 from duti.report.case import Case
 from duti.report.flagged import flagged_table
 from duti.report.marks import Marks
 from duti.report.path_chart import path_chart
+from duti.report.summary import summary
 from duti.report.svg import bar
-from duti.report.text import number, percent, visible
+from duti.report.text import MISSING, cell, number, percent, visible
 from duti.report.trusted import item_names, trusted_table
-from duti.report.verdict import verdict
 from duti.report.view import view
 
-BELIEVED = 6
-"""Opinions on the page at most."""
-HEARD = 0.005
-"""An opinion with less weight is not told."""
+LEARNERS = 6
+"""Learners on the page at most."""
+COUNTING = 0.005
+"""A learner with less weight is not shown."""
 
 
 @dataclass(frozen=True)
-class Belief:
-    """How far a learner was believed."""
+class Weighed:
+    """A learner and how much it counts."""
 
+    kind: str
     learner: str
-    learnt_from: str
     gamma: str
-    loss: str
+    row_loss: str
+    trusted_loss: str
     weight: str
     bar: Markup
 
@@ -64,26 +65,16 @@ def html(case: Case) -> str:
         style=style,
         script=script,
         policy=_policy(style, script),
-        verdict=verdict(case),
+        summary=summary(case),
         table=flagged_table(case, marks, names),
         trusted=trusted,
         shown_items={item.item for item in trusted.items},
         bias=bias(case),
         path=path_chart(case),
         view=view(case, marks),
-        beliefs=_beliefs(case),
-        believed=len(case.findings.opinions),
+        learners=_learners(case),
         interrupted=case.findings.status == Status.INTERRUPTED,
     )
-
-
-def _rounded(learner: str) -> str:
-    """A learner with hyperparameters to four digits.
-
-    >>> _rounded("KernelRidge(bandwidth=3.57028789256536, ridge=1e-06)")
-    'KernelRidge(bandwidth=3.57, ridge=1e-06)'
-    """
-    return re.sub(r"\d+\.\d{4,}(e[-+]\d+)?", lambda match: number(float(match[0])), learner)
 
 
 def _seen(value: Any) -> Any:
@@ -105,18 +96,34 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _beliefs(case: Case) -> list[Belief]:
-    """The opinions with the largest weights."""
-    told = sorted(case.findings.opinions, key=lambda opinion: -opinion.weight)[:BELIEVED]
-    told = [opinion for opinion in told if opinion.weight >= HEARD]
+def _learners(case: Case) -> list[Weighed]:
+    """The learners with the largest weights."""
+    heaviest = sorted(case.findings.learners, key=lambda learner: -learner.weight)[:LEARNERS]
     return [
-        Belief(
-            learner=_rounded(str(opinion.learner)),
-            learnt_from=opinion.learnt_from,
-            gamma="–" if opinion.gamma == float("inf") else number(opinion.gamma),
-            loss=number(opinion.trusted_loss),
-            weight=percent(opinion.weight),
-            bar=bar(opinion.weight, "pull"),
+        Weighed(
+            kind=learner.kind,
+            learner=_named(learner),
+            gamma=_number(learner.gamma),
+            row_loss=_number(learner.row_loss),
+            trusted_loss=_number(learner.trusted_loss),
+            weight=percent(learner.weight),
+            bar=bar(learner.weight, "pull"),
         )
-        for opinion in told
+        for learner in heaviest
+        if learner.weight >= COUNTING
     ]
+
+
+def _named(learner: LearnerSummary) -> str:
+    """A learner with the settings that are set, numbers to four digits.
+
+    >>> settings = {"bandwidth": 3.57028789256536, "ridge": 1e-06, "components": None}
+    >>> _named(LearnerSummary("the labels as given", "KernelRidge", settings, None, 1.0, None, None))
+    'KernelRidge(bandwidth=3.57, ridge=1e-06)'
+    """
+    told = [f"{name}={cell(value)}" for name, value in learner.settings.items() if value is not None]
+    return f"{learner.name}({', '.join(told)})" if told else learner.name
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else number(value)

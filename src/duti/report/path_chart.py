@@ -29,7 +29,7 @@ def path_chart(case: Case) -> Markup | None:
     x = Scale(float(at[0]) - 0.3, float(at[-1]) + 0.3, LEFT, WIDTH - RIGHT)
     budget = case.findings.budget
     top = max(float(flags.max()), 1.0)
-    top = max(top, float(budget)) if budget <= 3 * top else top
+    top = max(top, float(budget)) if budget is not None and budget <= 3 * top else top
     y = Scale(0.0, 1.06 * top, HEIGHT - BOTTOM, TOP)
     across, up = x(at), y(flags)
     area = polyline(np.r_[across[0], across, across[-1]], np.r_[y.start, up, y.start]) + "z"
@@ -84,9 +84,9 @@ def _prices(prices: Array, across: Array, bottom: float) -> list[Markup]:
     ]
 
 
-def _limit(budget: int, top: float, x: Scale, y: Scale) -> list[Markup]:
-    """The number of rows that were to be checked at most."""
-    if budget > top:
+def _limit(budget: int | None, top: float, x: Scale, y: Scale) -> list[Markup]:
+    """The number of rows that were to be checked at most, if there was one."""
+    if budget is None or budget > top:
         return []
     at = y.at(budget)
     line = element("path", d=f"M{x.start} {at:.1f}H{x.end}", class_="limit")

@@ -11,9 +11,9 @@ from markupsafe import Markup
 from duti.arrays import Array, Ints, Mask
 from duti.report.case import Case
 from duti.report.marks import Marks
+from duti.report.summary import agreements, errors
 from duti.report.svg import element
 from duti.report.text import cell, counted, number, probability
-from duti.report.verdict import agreements, errors
 
 SHOWN = 100
 """Trusted items on the page, those that change or disagree first."""

@@ -71,14 +71,15 @@ def _curves(case: Case, marks_: Marks) -> View:
     rows, flagged = sample(case)
     problem, found, why = case.problem, case.findings, case.reasons
     is_class = problem.task == "classification"
-    given, suggested = (
+    given, candidates = (
         np.asarray(case.problem.coded(labels[rows]), dtype=np.float64)
-        for labels in (found.given_labels, found.suggested_labels)
+        for labels in (found.given_labels, found.candidate_labels)
     )
     at = dense(problem.X)[rows, 0]
     trusted = np.column_stack([dense(problem.X_trusted)[:, 0], problem.y_trusted])
     points = Points(rows, np.column_stack([at, given]), trusted, flagged)
-    everything = np.vstack([points.xy, trusted, np.column_stack([at, suggested])])
+    moved = np.column_stack([at, candidates])[flagged]
+    everything = np.vstack([points.xy, trusted, moved])
     x, y = _frame(everything, WIDE)
     grid = np.linspace(x.low, x.high, 300)
     curves = []
@@ -89,9 +90,9 @@ def _curves(case: Case, marks_: Marks) -> View:
         curves.append(element("path", d=path, class_=kind))
     moves = "".join(
         f"M{a:.1f} {b:.1f}V{c:.1f}"
-        for a, b, c in zip(x(at[flagged]), y(given[flagged]), y(suggested[flagged]), strict=True)
+        for a, b, c in zip(x(at[flagged]), y(given[flagged]), y(candidates[flagged]), strict=True)
     )
-    fixes = element("path", d=marks("circle", x(at[flagged]), y(suggested[flagged]), 3.0), class_="fix")
+    fixes = element("path", d=marks("circle", x(at[flagged]), y(candidates[flagged]), 3.0), class_="fix")
     drawn = [
         *marked(marks_, points, found.given_labels, (x, y)),
         element("path", d=moves, class_="move"),
@@ -110,10 +111,8 @@ def _curves(case: Case, marks_: Marks) -> View:
         (_line("curve before"), "learnt from the given labels"),
         (_line("curve after"), "from the corrected labels"),
     )
-    suggestion = (key("circle", "fix", 4.0), "suggested")
-    return View(
-        "The learner before and after", (("", picture),), (*lines, suggestion, *_legend(case, marks_))
-    )
+    candidate = (key("circle", "fix", 4.0), "candidate")
+    return View("The learner before and after", (("", picture),), (*lines, candidate, *_legend(case, marks_)))
 
 
 def _projected(case: Case, marks_: Marks) -> View:
@@ -189,7 +188,8 @@ def _legend(case: Case, marks_: Marks, *, arrows: bool = False) -> tuple[tuple[M
     row = [] if case.problem.k else [(key("circle", "c0", 4.0), "row")]
     ring = [(key("circle", "ring", 5.5), "flagged")]
     if arrows:
-        ring = [(key("triangle", "ring"), "flagged: too low"), (key("wedge", "ring"), "flagged: too high")]
+        higher, lower = (f"flagged: candidate {place}" for place in ("higher", "lower"))
+        ring = [(key("triangle", "ring"), higher), (key("wedge", "ring"), lower)]
     trusted = (key("circle", "trusted c0", 6.0), "trusted item (large)")
     return (*marks_.legend(), *row, *(ring if len(case.findings.flagged) else []), trusted)
 

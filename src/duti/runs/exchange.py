@@ -60,6 +60,7 @@ def _flagged(folder: Folder, said: Mapping[int, str]) -> Iterator[dict[str, Any]
             ROW: plain(inputs.ids[place]),
             "duti_given": plain(findings.given_labels[position]),
             "duti_suggested": plain(findings.suggested_labels[position]),
+            "duti_candidate": plain(findings.candidate_labels[position]),
             "duti_label_quality": float(findings.label_quality[position]),
             "duti_why": said.get(position),
             ANSWER: None,
@@ -67,10 +68,10 @@ def _flagged(folder: Folder, said: Mapping[int, str]) -> Iterator[dict[str, Any]
 
 
 def _task(folder: Folder, row: dict[str, Any]) -> dict[str, Any]:
-    """A task of Label Studio with the fix as its prediction."""
+    """A task of Label Studio with the candidate as its prediction."""
     shown = {name: value for name, value in row.items() if not name.startswith("duti_")}
     text = "\n".join(f"{name}: {value}" for name, value in shown.items())
-    fix, regression = row["duti_suggested"], folder.inputs.problem.classes is None
+    fix, regression = row["duti_candidate"], folder.inputs.problem.classes is None
     answer = {"number": fix} if regression else {"choices": [str(fix)]}
     result = {
         "from_name": "label",

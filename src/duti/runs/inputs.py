@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,10 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from duti.arrays import Ints, Labels
-from duti.encode import Layout, codes, natural, sorted_classes, vector
+from duti.detector import refuse_for_paper, refuse_systematic
+from duti.encode import Layout, vector
 from duti.errors import ProblemError
 from duti.files import Sheet, read
 from duti.problem import Problem, Task, listed, task_of
+from duti.runs.naming import Files
+from duti.runs.predictions import read_predictions, typed_classes
 from duti.runs.settings import Settings
 
 MARKS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False, "x": True}
@@ -38,13 +39,15 @@ class Inputs:
     """The rows of the trusted file that are not empty."""
     answers: Mapping[int, Any]
     """Labels that were verified since, by the place of their row in the file."""
+    predictions: Mapping[str, Sheet]
+    """Files of predictions, by the setting that names them."""
     problem: Problem
     notes: tuple[str, ...]
 
     @property
     def sheets(self) -> dict[str, Sheet]:
         """The files by what they are for."""
-        found = {"train": self.rows, "trusted": self.trusted}
+        found = {"train": self.rows, "trusted": self.trusted, **self.predictions}
         return {role: sheet for role, sheet in found.items() if sheet is not None}
 
     @cached_property
@@ -72,13 +75,21 @@ def load(settings: Settings, answers: Mapping[int, Any] | None = None) -> Inputs
             f"{rows.path.name}: no row has a label in column {settings.label!r}; fill some in."
         )
     answers, items = answers or {}, _items(trusted)
-    names = _Names(settings, rows, trusted, labelled, items)
-    with names.translated():
+    predictions = {
+        role: read_predictions(path)
+        for role in ("pred_probs", "pred_probs_trusted")
+        if (path := getattr(settings, role)) is not None
+    }
+    files = Files(settings, rows, trusted, labelled, items, predictions)
+    with files.translated():
+        _check_recipe(settings)
         labels = _Labels.of(settings, rows, values, labelled)
         verified, read_as = labels.marked(answers)
-        problem = _posed(settings, rows, trusted, labels, verified, items)
-        problem.budget(settings.budget)  # before anything is written or taken away
-    problem.notes = tuple(map(names.translate, problem.notes))
+        problem = _posed(files, labels, verified, at_random=settings.verified_at_random and not answers)
+        # before anything is written or taken away
+        problem.budget(settings.budget)
+        refuse_systematic(settings.systematic, problem.task)
+    problem.notes = tuple(map(files.translate, problem.notes))
     return Inputs(
         settings=settings,
         rows=rows,
@@ -86,8 +97,9 @@ def load(settings: Settings, answers: Mapping[int, Any] | None = None) -> Inputs
         labelled=labelled,
         items=items,
         answers=answers,
+        predictions=predictions,
         problem=problem,
-        notes=(*_notes(rows, trusted, values, items), *read_as),
+        notes=(*_notes(rows, trusted, values, items), *read_as, *_note_on_answers(settings, answers)),
     )
 
 
@@ -114,14 +126,23 @@ def _notes(rows: Sheet, trusted: Sheet | None, values: Any, items: Ints) -> Iter
         yield f"{trusted.path.name}: empty rows are left out ({trusted.table.num_rows - len(items)})."
 
 
-def _posed(
-    settings: Settings,
-    rows: Sheet,
-    trusted: Sheet | None,
-    labels: _Labels,
-    verified: dict[int, Any],
-    items: Ints,
-) -> Problem:
+def _note_on_answers(settings: Settings, answers: Mapping[int, Any]) -> Iterator[str]:
+    if settings.verified_at_random and answers:
+        yield (
+            "Rows that were flagged and then checked are not drawn at random: with their answers, "
+            "--verified-at-random no longer holds."
+        )
+
+
+def _check_recipe(settings: Settings) -> None:
+    own = ("pred_probs", "pred_probs_trusted", "systematic")
+    refuse_for_paper(
+        settings.recipe, classes=settings.classes or None, **{name: getattr(settings, name) for name in own}
+    )
+
+
+def _posed(files: Files, labels: _Labels, verified: dict[int, Any], *, at_random: bool) -> Problem:
+    settings, rows, trusted, items = files.settings, files.rows, files.trusted, files.items
     if trusted is None and not verified:
         raise ProblemError(
             f"{rows.path.name}: no row with a label is trusted by column {settings.trusted_column!r}; "
@@ -129,14 +150,20 @@ def _posed(
         )
     image_folder = None if settings.image is None else rows.path.parent
     ids = _ids(settings, rows)
+    features = _features(settings, rows)
+    is_alone = not features.num_columns and settings.pred_probs is not None  # predictions are all there is
     return Problem(
-        _features(settings, rows).take(labels.labelled),
+        None if is_alone else features.take(labels.labelled),
         labels.given,
-        None if trusted is None else _features(settings, trusted).take(items),
+        None if trusted is None or is_alone else _features(settings, trusted).take(items),
         None if trusted is None else labels.trusted(trusted, items),
         confidence=_confidence(settings, trusted, items, len(verified)),
         verified={ids[row]: label for row, label in verified.items()},
+        verified_at_random=at_random,
         task=labels.task,
+        classes=typed_classes(settings.classes, labels.given),
+        pred_probs=files.predicted("pred_probs"),
+        pred_probs_trusted=files.predicted("pred_probs_trusted"),
         ids=ids[labels.labelled],
         item_ids=None if trusted is None else [_called(trusted, row) for row in items.tolist()],
         layout=Layout(
@@ -148,42 +175,6 @@ def _posed(
 def _called(trusted: Sheet, row: int) -> str:
     """A trusted row as "trusted line 3"."""
     return trusted.place(row).replace(trusted.path.name, "trusted", 1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Names:
-    """A problem names its arguments and counts rows; to somebody with files these are files and lines."""
-
-    settings: Settings
-    rows: Sheet
-    trusted: Sheet | None
-    labelled: Ints
-    items: Ints
-
-    @contextmanager
-    def translated(self) -> Iterator[None]:
-        """Errors, in terms of files."""
-        try:
-            yield
-        except ProblemError as error:
-            raise ProblemError(self.translate(str(error))) from error
-
-    def translate(self, message: str) -> str:
-        """Only what stands at the beginning is a name; further on it may be data."""
-        message = re.sub(r"^(X_trusted|X) (column ('[^']*'|\"[^\"]*\")), row (\d+)", self._cell, message)
-        message = re.sub(r"^(The columns of )?(X_trusted|y_trusted|X|y)\b", self._argument, message)
-        return re.sub(r"\btask='(\w+)'", r"--task \1", message)
-
-    def _cell(self, found: re.Match[str]) -> str:
-        sheet, rows = (self.rows, self.labelled) if found[1] == "X" else (self.trusted, self.items)
-        return found[0] if sheet is None else f"{sheet.place(int(rows[int(found[4])]))}: {found[2]}"
-
-    def _argument(self, found: re.Match[str]) -> str:
-        sheet = self.trusted if found[2].endswith("trusted") else self.rows
-        if sheet is None:
-            return found[0]
-        column = f" column {self.settings.label!r}" if found[2].startswith("y") else ""
-        return f"{found[1] or ''}{sheet.path.name}{column}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,9 +214,21 @@ class _Labels:
             else:
                 some = np.flatnonzero(~np.asarray(column.is_null()))
                 right = dict(zip(some.tolist(), self._known(self.rows, column, some).tolist(), strict=True))
+                self._require_some_label(right.values())
                 read_as.append(f"Column {name!r} holds the right labels of rows: {len(right)}.")
         known = {row: label for row, label in sorted((right | dict(answers)).items()) if row in found}
         return known, tuple(read_as)
+
+    def _require_some_label(self, right: Collection[Any]) -> None:
+        """Marks in other words than ours are no labels that nobody gave."""
+        known = {*self.given.tolist(), *(typed_classes(self.settings.classes, self.given) or ())}
+        if self.task == "classification" and right and known.isdisjoint(right):
+            shown = listed([repr(value) for value in sorted(set(right), key=str)])
+            raise ProblemError(
+                f"{self.rows.path.name} column {self.settings.trusted_column!r} holds {shown}, neither marks "
+                f"({', '.join(MARKS)}) nor labels of column {self.settings.label!r}; use one of these, "
+                "or name all labels with --classes."
+            )
 
     def _known(self, sheet: Sheet, column: Any, some: Ints) -> Labels:
         values = _plain(column)
@@ -237,11 +240,7 @@ class _Labels:
                 f"{sheet.place(int(missing[0]))}: a trusted row has no label in column "
                 f"{self.settings.label!r}; fill it in or remove the row."
             )
-        labels = vector(values.take(some), f"{sheet.path.name} column {self.settings.label!r}")[0]
-        if self.task == "classification":
-            classes = sorted_classes(natural(self.given), sheet.path.name)
-            codes(labels, classes, lambda row: sheet.place(int(some[row])))
-        return labels
+        return vector(values.take(some), f"{sheet.path.name} column {self.settings.label!r}")[0]
 
 
 def _features(settings: Settings, sheet: Sheet) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,26 @@ def write_findings(folder: Folder, inputs: Inputs, findings: Findings, reasons: 
     write_corrected(folder, inputs, fixes(inputs, findings))
 
 
-def fixes(inputs: Inputs, findings: Findings, top: int | None = None) -> dict[int, Any]:
-    """New labels by the place of their row in the file: the first fixes, and verified labels that differ."""
-    labels = findings.corrected_labels(top)
+def fixes(
+    inputs: Inputs, findings: Findings, top: int | None = None, at_least: float | None = None
+) -> dict[int, Any]:
+    """New labels by the place of their row in the file: the fixes, and verified labels that differ."""
+    try:
+        labels = findings.corrected_labels(top, at_least)
+    except ProblemError as error:
+        raise ProblemError(_in_options(str(error))) from error
     changed = np.flatnonzero(labels != findings.given_labels)
     return {int(inputs.labelled[row]): plain(labels[row]) for row in changed}
+
+
+def _in_options(message: str) -> str:
+    """A message about the arguments of `corrected_labels` as one about options.
+
+    >>> _in_options("at_least is 0.5, but these are scores; use top, or debug with recipe='auto'.")
+    '--at-least is 0.5, but these are scores; use --top, or debug with --recipe auto.'
+    """
+    message = re.sub(r"^(top|at_least)(?= is )|(?<=use )(top)\b", lambda name: f"--{name[0]}", message)
+    return message.replace("--at_least", "--at-least").replace("recipe='auto'", "--recipe auto")
 
 
 def plain(value: Any) -> Any:
@@ -79,13 +95,13 @@ def findings_table(inputs: Inputs, findings: Findings, reasons: Reasons) -> Any:
     blank, ranking = len(unlabelled), findings.ranking
     flagged = np.isin(ranking, findings.flagged)
     said = why(inputs, reasons)
-    suggested = findings.suggested_labels[ranking].tolist()
     name, ids = inputs.settings.id, pa.array(order + 1)
     columns = {
         "rank": _padded(np.arange(1, len(labelled) + 1).tolist(), blank),
         "flagged": _padded(flagged.tolist(), blank),
         "given_label": _padded(findings.given_labels[ranking].tolist(), blank),
-        "suggested_label": _padded(suggested, blank),
+        "suggested_label": _padded(findings.suggested_labels[ranking].tolist(), blank),
+        "candidate_label": _padded(findings.candidate_labels[ranking].tolist(), blank),
         "label_quality": _padded(findings.label_quality[ranking].tolist(), blank),
         "verified": _padded(findings.verified[ranking].tolist(), blank),
         "why": pa.array([said.get(int(row)) for row in ranking] + [None] * blank, pa.string()),

@@ -23,7 +23,7 @@ from duti.runs.folder import FINISHED, INTERRUPTED, Folder
 from duti.runs.inputs import Inputs
 from duti.runs.inputs import load as load_inputs
 from duti.runs.outputs import corrected_file, why, write_findings, write_report
-from duti.runs.settings import Settings
+from duti.runs.settings import FILES, Settings
 
 
 @dataclass
@@ -97,7 +97,12 @@ def _performed(folder: Folder, inputs: Inputs, progress: Progress, clock: Clock)
     with clock.timing("report"):
         write_report(folder, html(case))
     outcome = Outcome(folder, inputs, findings, said, case)
-    told = {"seconds": clock.seconds, "flagged": len(findings.flagged), "status": str(findings.status)}
+    told = {
+        "seconds": clock.seconds,
+        "flagged": len(findings.flagged),
+        "status": str(findings.status),
+        "verdict": findings.verdict and findings.verdict.name.lower(),
+    }
     folder.write_record(inputs, INTERRUPTED if outcome.interrupted else FINISHED, told)
     if not outcome.interrupted:
         folder.tidy()
@@ -195,7 +200,7 @@ def _shown(inputs: Inputs) -> dict[str, str]:
     asked = {
         name.replace("_", " "): ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
         for name, value in inputs.settings.to_json().items()
-        if value not in (None, (), []) and name not in ("train", "trusted")
+        if value not in (None, (), []) and value is not False and name not in FILES
     }
     files = {f"{role}: {sheet.path.name}": sheet.checksum for role, sheet in inputs.sheets.items()}
     return asked | files | {"duti": duti.__version__}

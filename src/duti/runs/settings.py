@@ -10,6 +10,9 @@ from typing import Any, Self
 from duti.errors import ProblemError
 from duti.problem import Task
 
+FILES = ("train", "trusted", "pred_probs", "pred_probs_trusted")
+"""The settings that are files: what a run reads."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -31,6 +34,13 @@ class Settings:
     keep: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     image: str | None = None
+    verified_at_random: bool = False
+    """Whether the rows of the trusted column were drawn at random."""
+    classes: tuple[str, ...] = ()
+    """All labels there are, in the order of the columns of predictions; those of the files if empty."""
+    pred_probs: Path | None = None
+    pred_probs_trusted: Path | None = None
+    """Files of predictions for the rows of the training and of the trusted file."""
     groups: tuple[str, ...] = ()
     id: str | None = None
     task: Task | None = None
@@ -39,7 +49,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for path in filter(None, (self.train, self.trusted)):
+        for path in filter(None, (getattr(self, role) for role in FILES)):
             try:
                 str(path).encode()
             except UnicodeEncodeError:
@@ -48,6 +58,19 @@ class Settings:
             raise ProblemError(
                 f"nothing is trusted: give a file of trusted rows after {self.train.name}, "
                 "or --trusted-column for a column that marks them."
+            )
+        self._check_predictions()
+
+    def _check_predictions(self) -> None:
+        if self.pred_probs_trusted is not None and self.trusted is None:
+            raise ProblemError(
+                "--pred-probs-trusted is for a file of trusted rows, but there is none; leave it out "
+                "(trusted rows of the table have their predictions in --pred-probs)."
+            )
+        if (self.pred_probs is None) != (self.pred_probs_trusted is None) and self.trusted is not None:
+            missing = "--pred-probs" if self.pred_probs is None else "--pred-probs-trusted"
+            raise ProblemError(
+                f"{missing} is missing; predictions are needed for {self.train.name} and {self.trusted.name}."
             )
 
     @property
@@ -63,7 +86,7 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """As plain values, for run.json."""
         found = asdict(self)
-        paths = {name: str(found[name].resolve()) for name in ("train", "trusted") if found[name]}
+        paths = {name: str(found[name].resolve()) for name in FILES if found[name]}
         return found | paths
 
     @classmethod
@@ -75,5 +98,5 @@ class Settings:
             for name, value in plain.items()
             if name in known
         }
-        paths = {name: Path(values[name]) for name in ("train", "trusted") if values.get(name)}
+        paths = {name: Path(values[name]) for name in FILES if values.get(name)}
         return cls(**(values | paths))

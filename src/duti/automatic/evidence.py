@@ -1,0 +1,297 @@
+"""Three hypotheses, weighed by held-out rows and trusted items together: no, random, systematic bugs.
+
+g(x) predicts the labels as given, and has a floor ρ₀ (`given`). Trusted items have the probabilities
+
+    none         g(ỹ): what looks like noise is noise. A floor by nature is small: prior e^(−ρ₀/ν)
+    random       p(ỹ), without the floor: labels were flipped at the rate ρ₀. Prior e^(−A ρ₀)
+    systematic   (1 − s) g(ỹ) + s (1 − g(ỹ))/(k − 1): a share s of the items contradicts g. Prior e^(−A s)
+                 or q(ỹ), if a learner of the trusted items alone, who saw no wrong label, describes the bug
+
+and the rows have their own likelihood of each floor. If the learner of the given labels predicts the trusted
+items as well as it says it does, nothing is wrong, whatever the Bayes error; if items are easier than g says,
+labels were flipped; if g is sure and wrong, bugs are systematic. e^(−A s) is DUTI's principle: the smallest
+change that explains the trusted items.
+
+Rows that somebody verified show whether their given label was wrong. They are left out of the rows, so that
+no learner has seen them. Their likelihood is that of being wrong or not, given their features and label: it
+holds however they were chosen. Only those that were drawn at random tell the share s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+from scipy.special import expit, logsumexp
+
+from duti.arrays import Array, Ints, Mask
+from duti.automatic.given import FLOORS, RATES, TINY, Given, average, flipped, wrong_if_flipped
+from duti.automatic.predictions import FACTORS, Kind, Prediction, losses
+from duti.learners.losses import softmax
+from duti.problem import Problem
+
+PRIOR = {"none": 0.5, "random": 0.3, "touched": 0.14, "described": 0.06}
+"""Half of all tables are fine; single slips are more frequent than a wrong rule."""
+ROWS = 400.0
+"""Rows count as observations up to so many: their predictions depend on each other."""
+SMALLEST_CHANGE = 10.0
+"""A: a share of 10 % of wrong labels is e times less probable than none."""
+TEMPER = 0.25
+"""Of the log-likelihood of items that weighs learners of one kind: of many, some predict a few items by luck.
+Half or twice as much changes AP by .01 at most."""
+SLIPS = 0.02
+"""ν: somebody who is trusted may slip, too, and floors of this size are what single outliers leave in clean
+tables."""
+OVERSTATED, SPREAD = 0.25, 0.4
+"""Learners of few items disagree with g by mistake, too: the log of the share they dispute is too large by so
+much, give or take."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Posterior probabilities; all sum to one."""
+
+    none: Array
+    """For each floor."""
+    random: Array
+    """For each floor."""
+    systematic: float
+    located: float
+    """Given systematic bugs, the probability that the learners who dispute labels know where the bugs are."""
+    shares: Array
+    """Given systematic bugs, the probability of each share of wrong labels in `RATES`."""
+
+    @property
+    def hypotheses(self) -> Array:
+        """None, random, systematic."""
+        return np.array([self.none.sum(), self.random.sum(), self.systematic])
+
+
+@dataclass(frozen=True, eq=False)
+class Disputing:
+    """Learners of one kind that trusted items have a part in, each made as sure as suits the items best."""
+
+    predictions: tuple[Prediction, ...]
+    factors: tuple[float, ...]
+    items: Array
+    """(learners, m): log q(ỹ)."""
+
+    @cached_property
+    def weights(self) -> Array:
+        """By the likelihood of the items, tempered."""
+        told = TEMPER * self.items.sum(axis=1)
+        return np.asarray(np.exp(told - logsumexp(told)))
+
+    def average(self, scores: Sequence[Array]) -> Array:
+        """The weighted mean of their probabilities."""
+        parts = zip(self.weights, self.factors, scores, strict=True)
+        return np.asarray(sum(w * softmax(f * s) for w, f, s in parts))
+
+    def disputed(self, scores: Sequence[Array], labels: Ints, g: Array) -> Array:
+        """The weighted mean of 1 − min(1, q/g) of some labels: what q and g cannot share."""
+        parts = zip(self.weights, self.factors, scores, strict=True)
+        return np.asarray(sum(w * (1 - np.minimum(1, probability(f * s, labels) / g)) for w, f, s in parts))
+
+
+class Evidence:
+    """All predictions, ready to be weighed."""
+
+    def __init__(self, problem: Problem, predictions: Sequence[Prediction]) -> None:
+        self.problem = problem
+        finite = [p for p in predictions if np.isfinite(p.rows).all() and np.isfinite(p.trusted).all()]
+        self.learners = [p for p in finite if p.kind is Kind.GIVEN]
+        self.given: Given = average(self.learners, problem)
+        best, k = self.given.best, problem.k
+        rate = float(FLOORS[best])
+        self.g_rows = flipped(self.given.rows(best), rate, k)
+        self.g_trusted = flipped(self.given.trusted(best), rate, k)
+        self.g = np.maximum(of_labels(self.g_rows, problem.y), SLIPS / k)
+        self.g_items = self._item(self.g_trusted)
+        found = {kind: self._disputing([p for p in finite if p.kind is kind]) for kind in DISPUTING}
+        self.disputing = {kind: some for kind, some in found.items() if some.predictions}
+
+    @cached_property
+    def judged(self) -> Mask:
+        """Rows whose given label some trusted item has: only these can be judged by what items say."""
+        return np.isin(self.problem.y, self.problem.y_trusted)
+
+    @cached_property
+    def disputed(self) -> Array:
+        """(n,): what learners with trusted items dispute if bugs are systematic; kinds count the same."""
+        y = self.problem.y
+        found = [d.disputed([p.rows for p in d.predictions], y, self.g) for d in self.disputing.values()]
+        mean = np.mean(found, axis=0) if found else np.zeros(self.problem.n)
+        return np.where(self.judged, mean, 0.0)
+
+    @cached_property
+    def q_systematic(self) -> Array:
+        """(n, k): their probabilities of the true labels."""
+        found = [d.average([p.rows for p in d.predictions]) for d in self.disputing.values()]
+        return np.asarray(np.mean(found, axis=0) if found else self.g_rows)
+
+    @cached_property
+    def disputed_pairs(self) -> Array:
+        """What they dispute of the given labels of verified rows."""
+        items, given = self.problem.pairs
+        g = np.maximum(of_labels(self.g_trusted[items], given), SLIPS / self.problem.k)
+        found = [
+            d.disputed([p.trusted[items] for p in d.predictions], given, g) for d in self.disputing.values()
+        ]
+        return np.asarray(np.mean(found, axis=0) if found else np.zeros(len(items)))
+
+    @cached_property
+    def found_wrong(self) -> Mask:
+        """Verified rows whose given label was wrong."""
+        items, given = self.problem.pairs
+        return np.asarray(given != self.problem.y_trusted[items])
+
+    @cached_property
+    def weights(self) -> Weights:
+        """Of all hypotheses."""
+        floor = self._rows_told + _normal(-FLOORS / SLIPS)
+        none = np.log(PRIOR["none"]) + floor + self._items_if_none + self._seen(np.zeros(1))
+        random = np.log(PRIOR["random"]) + self._rows_told + self._items_if_random
+        random += _normal(np.where(FLOORS > 0, -SMALLEST_CHANGE * FLOORS, -np.inf))
+        touched = _normal(-SMALLEST_CHANGE * RATES) + self._touched
+        unlocated = np.log(PRIOR["touched"]) + logsumexp(touched) + self._seen(self.disputed_pairs)
+        described = np.log(PRIOR["described"]) + self._described + self._seen(self.disputed_pairs)
+        systematic = logsumexp(floor) + np.logaddexp(unlocated, described)
+        total = logsumexp(np.concatenate([none, random, [systematic]]))
+        return Weights(
+            none=np.exp(none - total),
+            random=np.exp(random - total),
+            systematic=float(np.exp(systematic - total)),
+            located=float(expit(self._located - logsumexp(touched))),
+            shares=self._shares,
+        )
+
+    @property
+    def satisfied(self) -> Mask:
+        """Trusted items that g agrees with."""
+        return np.asarray(self.g_trusted.argmax(axis=1) == self.problem.y_trusted)
+
+    def shared_weights(self) -> list[tuple[Prediction, float]]:
+        """What every prediction counts: g where there are no bugs or random ones, the others elsewhere."""
+        systematic = self.weights.systematic if self.disputing else 0.0
+        found = [(p, (1 - systematic) * w) for p, w in zip(self.learners, self.given.weights, strict=True)]
+        for some in self.disputing.values():
+            each = systematic / len(self.disputing) * some.weights
+            found += zip(some.predictions, each.tolist(), strict=True)
+        return [(p, float(w)) for p, w in found]
+
+    def _disputing(self, alike: Sequence[Prediction]) -> Disputing:
+        factors = [max(FACTORS.tolist(), key=partial(self._fit, p)) for p in alike]
+        items = [self._log_items(p, f) for p, f in zip(alike, factors, strict=True)]
+        return Disputing(tuple(alike), tuple(factors), np.array(items).reshape(len(alike), self.problem.m))
+
+    def _fit(self, p: Prediction, factor: float) -> float:
+        """How well a factor suits the items; as it is, a learner is e times as probable as at ± √2."""
+        return float(self._log_items(p, factor).sum() - np.log(factor) ** 2 / 2)
+
+    def _log_items(self, p: Prediction, factor: float) -> Array:
+        return np.log(self._item(softmax(factor * p.trusted)))
+
+    def _item(self, P: Array) -> Array:
+        """(m,): the probability of each trusted label."""
+        return (1 - SLIPS) * of_labels(P, self.problem.y_trusted) + SLIPS / self.problem.k
+
+    @cached_property
+    def _unpaired(self) -> Array:
+        """1 for trusted items that are not verified rows: of these the given label is known as well."""
+        told = np.ones(self.problem.m)
+        told[self.problem.pairs[0]] = 0
+        return told
+
+    def _seen(self, wrong: Array) -> float:
+        """Log-likelihood of what was found of verified rows that are wrong with these probabilities."""
+        p = np.clip(wrong, SLIPS / 2, 1 - SLIPS / 2)
+        return float(np.log(np.where(self.found_wrong, p, 1 - p)).sum())
+
+    @cached_property
+    def _rows_told(self) -> Array:
+        """Log-likelihood of the given labels of the rows for each floor, verified ones included."""
+        (items, given), k = self.problem.pairs, self.problem.k
+        told = min(ROWS, self.problem.n) * self.given.told
+        for floor, rate in enumerate(FLOORS.tolist()):
+            p = flipped(of_labels(self.given.trusted(floor)[items], given), rate, k)
+            told[floor] += np.log(np.maximum(p, TINY)).sum()
+        return np.asarray(told - told.max())
+
+    @cached_property
+    def _items_if_none(self) -> Array:
+        k = self.problem.k
+        found = [flipped(self.given.trusted(floor), rate, k) for floor, rate in enumerate(FLOORS.tolist())]
+        return np.array([np.log(self._item(P)) @ self._unpaired for P in found])
+
+    @cached_property
+    def _items_if_random(self) -> Array:
+        (items, given), k = self.problem.pairs, self.problem.k
+        found = []
+        for floor, rate in enumerate(FLOORS.tolist()):
+            P = self.given.trusted(floor)
+            wrong = wrong_if_flipped(of_labels(P[items], given), rate, k)
+            found.append(np.log(self._item(P)) @ self._unpaired + self._seen(wrong))
+        return np.array(found)
+
+    @cached_property
+    def _touched(self) -> Array:
+        """Log-likelihood of the items for each share of them that contradicts g."""
+        return contradicted(self.g_items, self.problem.k) @ self._unpaired
+
+    @cached_property
+    def _described(self) -> float:
+        """Log-likelihood of the items if a learner of them alone describes the bug, and its price."""
+        return self._located - SMALLEST_CHANGE * float(self.disputed.mean())
+
+    def _mean_told(self, kind: Kind) -> float:
+        told = self.disputing[kind].items @ self._unpaired
+        if kind is Kind.DEBUGGED:
+            # Rows that were changed on behalf of a left-out item still speak for it: half of the gain counts.
+            told = (told + np.log(self.g_items) @ self._unpaired) / 2
+        return float(logsumexp(told) - np.log(len(told)))
+
+    @cached_property
+    def _located(self) -> float:
+        """Log-likelihood of the items by learners that say where bugs are."""
+        told = [self._mean_told(kind) for kind in self.disputing]
+        return float(logsumexp(told) - np.log(len(told))) if told else -np.inf
+
+    @cached_property
+    def _shares(self) -> Array:
+        """By items that contradict g, by verified rows drawn at random, and by what learners dispute."""
+        disputed = max(float(self.disputed.mean()), 1 / self.problem.n)
+        told = self._touched - ((np.log(RATES / disputed) + OVERSTATED) / SPREAD) ** 2 / 2
+        if self.problem.verified_at_random:
+            found = self.found_wrong
+            told = told + found.sum() * np.log(RATES) + (~found).sum() * np.log(1 - RATES)
+        return np.exp(_normal(told))
+
+
+DISPUTING = (Kind.TRUSTED, Kind.DEBUGGED)
+"""Learners that may know of systematic bugs."""
+
+
+def contradicted(g: Array, k: int) -> Array:
+    """log of (1 − s) g + s (1 − g)/(k − 1) for each share s (rows) and item (columns).
+
+    >>> contradicted(np.array([0.01]), 2).round(1).ravel()[[0, 5, -1]].tolist()
+    [-3.9, -2.2, -0.7]
+    """
+    return np.asarray(np.log(flipped(g, RATES[:, None], k)))
+
+
+def of_labels(P: Array, labels: Ints) -> Array:
+    """The probability of each label."""
+    return np.asarray(P[np.arange(len(labels)), labels])
+
+
+def probability(scores: Array, labels: Ints) -> Array:
+    """softmax(scores) of each label."""
+    return np.exp(-losses(scores, labels))
+
+
+def _normal(logs: Array) -> Array:
+    """Log-probabilities that sum to one."""
+    return np.asarray(logs - logsumexp(logs))
