@@ -167,7 +167,7 @@ def debug(
     >>> y, truth = (np.where(X[:, 0] < limit, "no", "yes") for limit in (0.3, 0.5))
     >>> findings = debug(X, y, X[1::3] - 0.001, truth[1::3], learner=duti.KernelLogistic(0.3, 0.01))
     >>> len(findings.flagged), findings.suggested_labels[20]
-    (11, np.str_('no'))
+    (10, np.str_('no'))
     """
     if not (learner is None or isinstance(learner, Learner)):
         raise LearnerError(f"learner is {learner!r}; use one such as duti.KernelLogistic() or duti.Ridge().")

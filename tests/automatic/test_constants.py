@@ -8,8 +8,7 @@ from pathlib import Path
 
 import duti.automatic
 
-MOST = 34
-"""25 are the aim."""
+MOST = 25
 PLAIN = {-1, 0, 1, 2}
 FOLDER = Path(duti.automatic.__file__).parent
 

@@ -11,7 +11,7 @@ import pytest
 from duti import KernelLogistic, Problem
 from duti.arrays import Array
 from duti.automatic.candidates import candidates
-from duti.automatic.evidence import SLIPS, Disputing, Evidence, contradicted
+from duti.automatic.evidence import DISPUTING, SLIPS, Evidence, contradicted, tempered
 from duti.automatic.fits import Fits
 from duti.automatic.given import RATES
 from duti.automatic.predictions import Kind
@@ -114,7 +114,8 @@ def test_kinds_of_learners_count_the_same_however_many_of_each_there_are() -> No
     debugged = replace(given, kind=Kind.DEBUGGED)
     once, often = (Evidence(problem, [given, alone, *[debugged] * number]) for number in (1, 5))
     np.testing.assert_allclose(once.disputed, often.disputed)
-    np.testing.assert_allclose(once.q_systematic, often.q_systematic)
+    np.testing.assert_allclose(once.q, often.q)
+    np.testing.assert_allclose(once.q_helped, often.q_helped)
 
 
 def test_rows_of_a_class_without_trusted_items_are_not_disputed() -> None:
@@ -129,12 +130,11 @@ def test_rows_of_a_class_without_trusted_items_are_not_disputed() -> None:
 
 def test_learners_that_predict_left_out_items_better_count_more_but_a_few_items_do_not_decide() -> None:
     def preferred(items: int) -> float:
-        told = np.log(np.array([np.full(items, 0.9), np.full(items, 0.6)]))
-        weights = Disputing((), (), told).weights
+        weights = tempered(items * np.log([0.9, 0.6]))
         assert weights.sum() == pytest.approx(1)
         return float(weights[0] / weights[1])
 
-    assert 1 < preferred(2) < 1.5 < 1.5**5 < preferred(50)
+    assert preferred(0) == 1 < preferred(2) < 2 < 1.5**5 < preferred(50)
 
 
 def test_learners_with_scores_that_are_not_finite_are_left_out() -> None:
@@ -238,3 +238,55 @@ def test_only_rows_verified_at_random_tell_the_share_of_bugs() -> None:
     assert drawn.weights.shares @ RATES > 1.2 * (chosen.weights.shares @ RATES)
     right = [evidence_of(checked(False, verified_at_random=said), NARROW).weights for said in (False, True)]
     assert right[1].shares @ RATES < right[0].shares @ RATES
+
+
+def test_the_share_of_bugs_is_how_much_more_often_rows_are_mispredicted_than_items() -> None:
+    """Whatever else the learner is wrong about: a = s + b − s b k/(k − 1)."""
+    rng = np.random.default_rng(0)
+    for k, share, wrong in ((2, 0.2, 0.1), (5, 0.3, 0.2), (3, 0.0, 0.25)):
+        problem = coded(20_000, 10_000, k)
+        rows = np.where(
+            rng.random(problem.n) < share, (problem.y + rng.integers(1, k, problem.n)) % k, problem.y
+        )
+        rows, items = (
+            np.where(rng.random(len(y)) < wrong, (y + rng.integers(1, k, len(y))) % k, y)
+            for y in (rows, problem.y_trusted)
+        )
+        given = by_hand(problem, first(0, problem.n), first(0, problem.m), 0.98)
+        sure = said(rows, 1 - 1e-6, k), said(items, 1 - 1e-6, k)
+        alone = replace(given, kind=Kind.TRUSTED, rows=sure[0], trusted=sure[1])
+        found, error = Evidence(problem, [given, alone]).share
+        # The items make the learner less sure, which shrinks both rates alike.
+        assert found == pytest.approx(share, abs=0.03)
+        assert 0 < error < 0.02
+
+
+def test_labels_that_are_flips_of_q_speak_for_random_bugs_and_labels_that_only_g_predicts_do_not() -> None:
+    """Both leave as many rows where q and the given labels disagree."""
+    k, n, m = 2, 400, 40
+    problem = coded(n, m, k)
+    wrong = first(80, n)
+    alone = by_hand(problem, wrong, first(0, m), 0.98)
+    alone = replace(alone, kind=Kind.TRUSTED)
+    unsure = replace(by_hand(problem, wrong, first(0, m), 0.8))
+    knowing = by_hand(problem, first(0, n), first(0, m), 0.98)
+    random, learnt = (Evidence(problem, [given, alone]) for given in (unsure, knowing))
+    assert random._flipped.max() > learnt._flipped.max() + 5
+    assert RATES[random._flipped[1:].argmax()] == pytest.approx(0.2, abs=0.05)
+
+
+def test_half_of_what_a_debugged_learner_gains_on_g_counts() -> None:
+    problem = coded(100, 20)
+    given = by_hand(problem, first(0, 100), first(8, 20), 0.9)
+    alone, debugged = (
+        replace(by_hand(problem, first(0, 100), first(0, 20), 0.9), kind=kind)
+        for kind in (Kind.TRUSTED, Kind.DEBUGGED)
+    )
+    evidence = Evidence(problem, [given, alone, debugged])
+    gained = [evidence.stacks[kind].likelihood - np.log(evidence.g_items).sum() for kind in DISPUTING]
+    assert gained[1] == pytest.approx(gained[0] / 2)
+
+
+def test_g_contradicts_itself_only_beyond_what_it_is_unsure_of() -> None:
+    found = [weighed(coded(200, 40), 20, wrong, 0.9).contradicting for wrong in (0, 4, 12)]
+    assert found[0] < 0.1 < 0.3 < found[1] < 0.7 < 0.99 < found[2]

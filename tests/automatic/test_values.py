@@ -14,10 +14,11 @@ from duti import Findings, KernelRidge, Problem, Verdict
 from duti.arrays import Array
 from duti.automatic import Automatic
 from duti.automatic.candidates import MANY_ITEMS, Candidate
+from duti.automatic.leave_one_out import folded
 from duti.automatic.models import held_out_values, model_predictions
 from duti.automatic.noise import Noise, contaminated, likeliest, noises_of
 from duti.automatic.predictions import Kind, Prediction
-from duti.automatic.value_fits import ValueFits, folded
+from duti.automatic.value_fits import ValueFits
 from duti.automatic.values import Values, posterior_of_values
 from duti.datasets import LabelledBugs, sine
 from duti.metrics import average_precision

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from duti.arrays import Array, Matrix
+from duti.automatic.leave_one_out import FOLDS
 from duti.features import FittedMap
 from duti.learners import KernelLogistic, KernelRidge, Learner
 from duti.objective import features_for
@@ -27,10 +28,10 @@ from duti.randomness import Seed, generator
 from duti.tune import median_distance
 from duti.tune.columns import NEGLIGIBLE
 
-BANDWIDTHS = (2.0, 1.0, 0.5)
-WIDER = (8.0, 4.0)
-MANY_ITEMS = 10
-"""From so many trusted items on, more learners of a regression are told apart."""
+BANDWIDTHS = (8.0, 4.0, 2.0, 1.0, 0.5)
+"""The two widest only where many items tell whether they are better."""
+MANY_ITEMS = 2 * FOLDS
+"""From two trusted items in every fold on, more learners of a regression are told apart."""
 RIDGES = {"classification": (1e-4, 1e-3, 1e-2, 1e-1), "regression": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
 CHOSEN_ON = 3000
 """With more rows, learners are chosen on a sample of so many."""
@@ -38,8 +39,8 @@ FINALISTS = 2
 """So many of them are trained on all rows."""
 RANKS = {500: 300, CHOSEN_ON: 1000}
 """The kernel of more rows than these is approximated, by so many features."""
-CURVATURE = {"classification": 0.25, "regression": 1.0}
-"""The largest weight of a row in ZᵀWZ, relative to that of the ridge."""
+CURVATURE = {"classification": (1 / 2) ** 2, "regression": 1.0}
+"""The largest weight of a row in ZᵀWZ, relative to that of the ridge: p(1 − p) for softmax."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +136,7 @@ def _with_bandwidths(problem: Problem, learner: Learner) -> Iterator[Learner]:
 def _bandwidths(problem: Problem) -> tuple[float, ...]:
     """Relative to the median distance between rows."""
     many = problem.task == "regression" and problem.m >= MANY_ITEMS
-    return (*WIDER, *BANDWIDTHS) if many else BANDWIDTHS
+    return BANDWIDTHS if many else BANDWIDTHS[2:]
 
 
 def _kept(lengths: Array, problem: Problem, ridge: float) -> int:

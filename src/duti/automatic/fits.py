@@ -51,10 +51,19 @@ class Fits:
 
     def with_the_trusted(self) -> Iterator[Prediction]:
         """All predictions that trusted items have a part in."""
+        yield self.pooled()
         if shows_all_classes(self.problem):
             yield self.of_the_trusted()
         if not self.candidate.interpolating:  # which follows any labels: nothing is left to debug
             yield self.debugged()
+
+    def pooled(self) -> Prediction:
+        """As trained on rows and trusted items, which together weigh as much as the rows."""
+        (erm, labels), n = self.objective.pooled(1.0), self.problem.n
+        fit = erm.fit(labels, tol=self.objective.tol)
+        leverage = leverages(erm, block_inverse(erm, fit.scores), np.arange(n, len(labels)))
+        predicted = rows_left_out(erm, leverage, fit.scores, labels)
+        return self._prediction(Kind.POOLED, predicted[:n], predicted[n:])
 
     def of_the_trusted(self) -> Prediction:
         """As trained on the trusted items alone."""

@@ -21,7 +21,7 @@ from duti.automatic.predictions import FACTORS, Kind, Prediction, losses
 from duti.learners.losses import softmax
 from duti.problem import Problem
 
-RATES = np.array([0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5])
+RATES = np.geomspace(0.01, 0.5, 20)
 """Shares of wrong labels: rates ρ of flips, and shares of systematic bugs."""
 FLOORS = np.concatenate([[0.0], RATES])
 AVERAGED = 100.0

@@ -15,12 +15,11 @@ from duti.arrays import Array, Ints, Matrix
 from duti.automatic.candidates import CHOSEN_ON, MANY_ITEMS
 from duti.automatic.evidence import SLIPS
 from duti.automatic.fits import shows_all_classes
+from duti.automatic.leave_one_out import FOLDS
 from duti.automatic.predictions import Kind, Prediction
 from duti.problem import Problem
 from duti.randomness import Seed, generator
 
-FOLDS = 5
-"""For models that cannot leave rows out by themselves; fewer where a class has fewer members."""
 THE_USERS = "the given probabilities"
 
 

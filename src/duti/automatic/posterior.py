@@ -9,13 +9,13 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from duti.arrays import Array, Mask, Targets
-from duti.automatic.evidence import Evidence
+from duti.automatic.evidence import Evidence, of_labels
 from duti.automatic.given import FLOORS, RATES, wrong_if_flipped
 from duti.automatic.power import power
-from duti.claims import BugCount, Power, Verdict
+from duti.claims import CONFIDENCE, BugCount, Power, Verdict
 
-INTERVAL = 0.9
-"""The probability that the number of bugs lies in its interval."""
+INTERVAL = 2 * CONFIDENCE - 1
+"""The probability that the number of bugs lies in its interval: either end is passed with 5 %."""
 WIDEST = 0.04
 """A number is told if its interval is no wider than ± 50 %, or than this share of the rows."""
 CERTAIN = float(np.sqrt(np.finfo(float).eps))
@@ -54,21 +54,21 @@ def posterior(evidence: Evidence, systematic: float | None = None) -> Posterior:
     none, random, of_groups = weights.hypotheses
     if systematic is not None:
         random, of_groups = (1 - none) * (1 - systematic), (1 - none) * systematic
-    if_random, q_random = _if_random(evidence)
+    if_random = _if_random(evidence)
     share = float(weights.shares @ RATES)
-    located = _with_mean(evidence.disputed, share)
+    located = _with_mean(evidence.suspected, share * float(evidence.judged.mean()))
     # Learners that do not know where the bugs are leave a share of wrong labels that may be anywhere.
     anywhere = np.where(evidence.judged, weights.located * located + (1 - weights.located) * share, 0)
     wrong = _recalibrated(random * if_random + of_groups * anywhere, evidence)
     # For the order alone: where bugs are systematic, labels may be flipped now and then as well.
-    either = 1 - (1 - if_random) * (1 - located)
-    others = random * q_random + of_groups * evidence.q_systematic
+    unlikely = 1 - of_labels(evidence.q, problem.y)
+    others = random * evidence.q + of_groups * evidence.q_helped
     others[np.arange(problem.n), problem.y] = 0
     best = others.max(axis=1) / np.maximum(others.sum(axis=1), CERTAIN)
     verdict = verdict_of(np.array([none, random, of_groups]), float(wrong.sum()))
     return Posterior(
         wrong=wrong,
-        score=(random * if_random + of_groups * either) / (random + of_groups),
+        score=(1 - of_groups) * unlikely + of_groups * evidence.suspected,
         candidates=others.argmax(axis=1),
         changed=(wrong > 1 / 2) & (wrong * best > 1 - wrong),
         number=_number(evidence, float(wrong.sum())),
@@ -79,15 +79,11 @@ def posterior(evidence: Evidence, systematic: float | None = None) -> Posterior:
     )
 
 
-def _if_random(evidence: Evidence) -> tuple[Array, Array]:
-    """The mean of P(wrong), and of p, over rates of flips."""
-    problem, weights = evidence.problem, evidence.weights.random
-    wrong, q = np.zeros(problem.n), np.zeros((problem.n, problem.k))
-    for floor in np.flatnonzero(weights > CERTAIN * weights.max()).tolist():
-        p, share = evidence.given.rows(floor), weights[floor] / weights.sum()
-        wrong += share * wrong_if_flipped(p[np.arange(problem.n), problem.y], float(FLOORS[floor]), problem.k)
-        q += share * p
-    return wrong, q
+def _if_random(evidence: Evidence) -> Array:
+    """The mean of P(wrong) over rates of flips."""
+    q, weights = of_labels(evidence.q, evidence.problem.y), evidence.weights.random
+    wrong = [wrong_if_flipped(q, rate, evidence.problem.k) for rate in FLOORS.tolist()]
+    return np.asarray(weights @ np.array(wrong) / weights.sum())
 
 
 def _with_mean(wrong: Array, mean: float) -> Array:
@@ -97,7 +93,7 @@ def _with_mean(wrong: Array, mean: float) -> Array:
     array([0. , 0.2, 0.7])
     """
     some = wrong > 0
-    if not some.any() or mean >= some.mean():
+    if not 0 < mean * len(wrong) < some.sum():
         return wrong
     odds, most = logit(np.clip(wrong[some], CERTAIN, 1 - CERTAIN)), -float(logit(CERTAIN))
 
@@ -105,7 +101,7 @@ def _with_mean(wrong: Array, mean: float) -> Array:
         return float(expit(odds + shift).sum()) - mean * len(wrong)
 
     found = np.zeros_like(wrong)
-    found[some] = expit(odds + (brentq(excess, -2 * most, 2 * most) if excess(-2 * most) < 0 else 0))
+    found[some] = expit(odds + brentq(excess, -2 * most, 2 * most))
     return found
 
 

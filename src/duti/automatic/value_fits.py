@@ -7,15 +7,14 @@ make of them stay: it is Huber's regression, bent by the trusted items.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from duti.arrays import Array, Ints
 from duti.automatic.candidates import MANY_ITEMS, Candidate
-from duti.automatic.leave_one_out import block_inverse, leverages
-from duti.automatic.models import FOLDS
+from duti.automatic.leave_one_out import block_inverse, folded, leverages
 from duti.automatic.predictions import Kind, Prediction
 from duti.features.rows import Rows
 from duti.learners.erm import ERM
@@ -114,16 +113,3 @@ def left_out(erm: ERM, scores: Array, labels: Array, always: Ints | None = None)
     """
     h = leverages(erm, block_inverse(erm, scores), always)[:, 0] * erm.loss.curvature(scores).weights[:, 0]
     return np.asarray(scores + h / np.maximum(1 - h, ROUNDING) * (scores - labels))
-
-
-def folded(m: int, predicted: Callable[[Ints, Ints], Array]) -> Array:
-    """Predictions of m items, a fold of them at a time, each from the others.
-
-    >>> folded(4, lambda kept, out: np.full(len(out), len(kept))).tolist()
-    [3.0, 3.0, 3.0, 3.0]
-    """
-    fold, found = np.arange(m) % min(m, FOLDS), np.empty(m)
-    for number in range(min(m, FOLDS)):
-        out = np.flatnonzero(fold == number)
-        found[out] = predicted(np.flatnonzero(fold != number), out)
-    return found

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from duti.arrays import Array, Mask
-from duti.automatic.evidence import PRIOR, SLIPS, SMALLEST_CHANGE, contradicted
+from duti.automatic.evidence import PRIOR, SLIPS, SMALLEST_CHANGE, SPREAD, contradicted
 from duti.automatic.given import AVERAGED, RATES
 from duti.automatic.noise import TAILS, Contaminated, Noise, contaminated, likeliest, noises_of
 from duti.automatic.posterior import WIDEST, Posterior, in_words, number_of_bugs, verdict_of
@@ -39,8 +39,8 @@ BLURS = (1.0, 1.5, 2.5, 4.0, 8.0)
 """How much farther from q than noise trusted items may be: q errs, too."""
 HARDLY_ANY = WIDEST / 2
 """Systematic bugs of fewer rows are not called: numbers are not told to more than this share of the rows."""
-OFF_BY = (0.6, 1.3)
-"""True numbers of bugs, relative to those that a candidate expects: in nine of ten cases in between."""
+OFF_BY = np.exp([-SPREAD, SPREAD])
+"""True numbers of bugs, relative to those that a candidate expects."""
 TOLD_APART_BY = 15
 """More items tell candidates apart no better, so that more of these are averaged: with 30 items AP is .013
 higher on the tables that numbers were chosen on."""
@@ -418,12 +418,10 @@ def _worth(values: Values, q: Array) -> float:
 def _reason(values: Values, probability: Array) -> str:
     """What the trusted items say of a learner of the labels as given."""
     outside = values.problem.m - int(values.satisfied.sum())
-    held_out = float((abs(values.given.residuals) > values.noise.scale).mean())
+    held_out = f"{(abs(values.given.residuals) > values.noise.scale).mean():.0%}".replace("%", " %")
     return (
-        f"A learner of the labels as given is off by more than {values.noise.scale:.3g} on "
-        f"{100 * held_out:.0f} % of the rows it has not seen, and on {outside} of {values.problem.m} trusted "
-        "items. "
-        f"{in_words(probability)}"
+        f"A learner of the labels as given is off by more than {values.noise.scale:.3g} on {held_out} of the "
+        f"rows it has not seen, and on {outside} of {values.problem.m} trusted items. {in_words(probability)}"
     )
 
 
