@@ -1,7 +1,7 @@
 """The Harry Potter example from start to finish: `duti demo`.
 
-The Ministry of Magic hires by education, but has discriminated against low magical heritage. Ten
-students are known to be judged fairly: the two of the paper, and eight from anywhere.
+The Ministry of Magic hires by education, but has discriminated against low magical heritage. Fifteen
+students are known to be judged fairly: the two of the paper, and thirteen from anywhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from duti.runs.settings import Settings
 
 LEARNER = KernelLogistic(bandwidth=0.5, ridge=2e-3)
 """The authors' learner, to show what is learnt from the labels before and after."""
-BUDGET, MORE_TRUSTED = 12, 8
+BUDGET, MORE_TRUSTED = 12, 13
 LABEL, SHOWN = "decision", {-1: "not hired", 1: "hired"}
 INK, BLUE, RED, GREY = "#1a1a2e", "#2f6fb0", "#c8102e", "#9aa0a6"
 
@@ -37,7 +37,7 @@ def debugged_students(out: Path, seed: int, progress: Progress = None) -> tuple[
     >>> import tempfile
     >>> _, told = debugged_students(Path(tempfile.mkdtemp()), seed=0)
     >>> told.splitlines()[0]
-    '12 of 12 flags are real bugs (there are 13).'
+    '11 of 12 flags are real bugs (there are 13).'
     """
     data = students(np.random.default_rng(seed))
     train, trusted = out / "students.csv", out / "fairly_judged.csv"
@@ -47,7 +47,7 @@ def debugged_students(out: Path, seed: int, progress: Progress = None) -> tuple[
         write_csv(pa.table(columns | {LABEL: [SHOWN[label] for label in y]}), file)
     settings = Settings(train=train, trusted=trusted, label=LABEL, budget=BUDGET)
     outcome = perform(Folder(out), settings, overwrite=True, progress=progress)
-    # Ten items are too few to change labels without looking: here all that are looked at are accepted.
+    # Here all candidates of the rows that are to be looked at are accepted.
     fixed = np.where(outcome.findings.corrected_labels(top=BUDGET) == SHOWN[1], 1, -1)
     flagged = outcome.findings.flagged
     draw(data, flagged, fixed).savefig(out / "harry_potter.png", dpi=130)
