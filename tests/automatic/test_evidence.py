@@ -290,3 +290,14 @@ def test_half_of_what_a_debugged_learner_gains_on_g_counts() -> None:
 def test_g_contradicts_itself_only_beyond_what_it_is_unsure_of() -> None:
     found = [weighed(coded(200, 40), 20, wrong, 0.9).contradicting for wrong in (0, 4, 12)]
     assert found[0] < 0.1 < 0.3 < found[1] < 0.7 < 0.99 < found[2]
+
+
+def test_hypotheses_that_are_known_from_more_learners_stay_as_they_are() -> None:
+    """Learners that were chosen because they suit the items suit them, whether or not there are bugs."""
+    evidence = evidence_of(problem_of(corner(0, m=30)), NARROW)
+    assert evidence.weights.systematic > 0.5
+    predictions = [p for stack in evidence.stacks.values() for p in stack.predictions]
+    known = np.array([0.7, 0.2, 0.1])
+    weights = Evidence(evidence.problem, predictions, known).weights
+    np.testing.assert_allclose(weights.hypotheses, known)
+    np.testing.assert_allclose(weights.shares, evidence.weights.shares)

@@ -84,13 +84,13 @@ class Automatic:
             learner = default_learner(problem.task) if self.learner is None else self.learner
             foresee(problem, approximated(problem, learner), report, learners=FINALISTS)
             ensemble = self._ensemble(weighed, report)
-            predictions, complete = ensemble.predictions(weighed)
+            predictions, complete, hypotheses = ensemble.predictions(weighed)
             evidence: Evidence | Values
             if problem.task == "regression":
                 evidence = Values(weighed, predictions)
                 found = posterior_of_values(evidence)
             else:
-                evidence = Evidence(weighed, predictions)
+                evidence = Evidence(weighed, predictions, hypotheses)
                 found = posterior(evidence, self.systematic)
         return self._findings(problem, free, evidence, found, complete=complete)
 

@@ -14,6 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
+from duti.arrays import Array
 from duti.automatic.candidates import (
     CHOSEN_ON,
     FINALISTS,
@@ -51,19 +52,23 @@ class Ensemble:
     few: bool = False
     """Whether all learners are trained with the trusted items at once."""
 
-    def predictions(self, problem: Problem) -> tuple[list[Prediction], bool]:
-        """Of all learners, and whether there was time for all; of many rows, of the few best."""
+    def predictions(self, problem: Problem) -> tuple[list[Prediction], bool, Array | None]:
+        """Of all learners, and whether there was time for all; of many rows, of the few best.
+
+        These were chosen because they suit the items, which says nothing for them: how probable hypotheses are
+        is then said by the sample on which they were chosen.
+        """
         if problem.n <= CHOSEN_ON:
-            return self._trained(problem)
+            return *self._trained(problem), None
         sample = problem.subset(sample_rows(problem.y, problem.k, generator(self.random_state), CHOSEN_ON))
         found, complete = self._trained(sample)
         if not complete:
             raise KeyboardInterrupt  # a sample says nothing of the other rows
         share = sample.n / problem.n
-        chosen = dict.fromkeys(
-            for_all_rows(learner, self.learners[0], share) for learner in _best(sample, found)
-        )
-        return replace(self, learners=tuple(chosen)[:FINALISTS], few=True)._trained(problem)
+        evidence = Evidence(sample, found) if problem.task == "classification" else Values(sample, found)
+        chosen = dict.fromkeys(for_all_rows(learner, self.learners[0], share) for learner in _best(evidence))
+        finalists = replace(self, learners=tuple(chosen)[:FINALISTS], few=True)
+        return *finalists._trained(problem), evidence.weights.hypotheses
 
     def _trained(self, problem: Problem) -> tuple[list[Prediction], bool]:
         found, stages = list[Prediction](), self._stages(problem)
@@ -148,11 +153,10 @@ def _digest(content: bytes) -> str:
     return f"{crc32(content):08x}"
 
 
-def _best(problem: Problem, predictions: Sequence[Prediction]) -> list[Learner]:
+def _best(evidence: Evidence | Values) -> list[Learner]:
     """Learners by their weight under all hypotheses, the weightiest first."""
-    weighed = Evidence if problem.task == "classification" else Values
     total = dict[Learner, float]()
-    for prediction, weight in weighed(problem, predictions).shared_weights():
+    for prediction, weight in evidence.shared_weights():
         if prediction.learner is not None:
             total[prediction.learner] = total.get(prediction.learner, 0.0) + weight
     return sorted(total, key=lambda learner: -total[learner])

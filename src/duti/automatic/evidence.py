@@ -114,8 +114,11 @@ class Stack:
 class Evidence:
     """All predictions, ready to be weighed."""
 
-    def __init__(self, problem: Problem, predictions: Sequence[Prediction]) -> None:
-        self.problem = problem
+    def __init__(
+        self, problem: Problem, predictions: Sequence[Prediction], hypotheses: Array | None = None
+    ) -> None:
+        """`hypotheses`: how probable they are, if that is known from more learners of fewer rows."""
+        self.problem, self.hypotheses = problem, hypotheses
         finite = [p for p in predictions if np.isfinite(p.rows).all() and np.isfinite(p.trusted).all()]
         self.learners = [p for p in finite if p.kind is Kind.GIVEN]
         self.given: Given = average(self.learners, problem)
@@ -248,6 +251,9 @@ class Evidence:
         random = np.log(PRIOR["random"]) + np.logaddexp(
             flips, logsumexp(floor) + self._described + self._flipped
         )
+        if self.hypotheses is not None:
+            known = np.log(np.maximum(self.hypotheses, TINY))
+            none, random, systematic = _normal(none) + known[0], _normal(random) + known[1], known[2]
         total = logsumexp(np.concatenate([none, random, [systematic]]))
         return Weights(
             none=np.exp(none - total),
