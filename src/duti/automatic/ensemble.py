@@ -55,8 +55,8 @@ class Ensemble:
     def predictions(self, problem: Problem) -> tuple[list[Prediction], bool, Array | None]:
         """Of all learners, and whether there was time for all; of many rows, of the few best.
 
-        These were chosen because they suit the items, which says nothing for them: how probable hypotheses are
-        is then said by the sample on which they were chosen.
+        These were chosen because they suit the items, which then says nothing for them: how probable the
+        hypotheses are is said by the sample on which they were chosen.
         """
         if problem.n <= CHOSEN_ON:
             return *self._trained(problem), None
