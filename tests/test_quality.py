@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -316,7 +315,6 @@ def test_there_is_no_best_peer_without_bugs() -> None:
     assert found.against_best("ap") is None
 
 
-@pytest.mark.skipif(find_spec("duti.claims") is None, reason="findings have no verdict yet")
 def test_a_quick_run_measures_and_draws_everything(tmp_path: Path) -> None:
     run.main(["--quick", "--workers", "1", "--out", str(tmp_path)])
     results = Results.read(tmp_path / "quality.jsonl")
