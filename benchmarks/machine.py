@@ -24,8 +24,9 @@ def peak_memory() -> int:
 def single_threaded() -> None:
     """One thread for this process: many that fight for few cores are slower.
 
-    What a library brings can be limited only once it is there: a fit of 5000 rows in two processes at a time took
-    3.3 s without the BLAS of scipy, 0.5 s with it; boosting of ten classes up to ten minutes without scikit-learn's OpenMP.
+    What a library brings can be limited only once it is there: a fit of 5000 rows in two processes at a time
+    took 3.3 s without the BLAS of scipy, 0.5 s with it; boosting of ten classes up to ten minutes without
+    scikit-learn's OpenMP.
     """
     import scipy.linalg  # noqa: F401
     import sklearn.ensemble  # noqa: F401

@@ -1,4 +1,4 @@
-"""No bugs, random ones, systematic ones: which of them rows and trusted items speak for."""
+"""What rows and trusted items say: statistics of a table, signs of its rows, and three hypotheses."""
 
 from __future__ import annotations
 
@@ -11,17 +11,30 @@ import pytest
 from duti import KernelLogistic, Problem
 from duti.arrays import Array
 from duti.automatic.candidates import candidates
-from duti.automatic.evidence import DISPUTING, SLIPS, Evidence, contradicted, tempered
+from duti.automatic.evidence import (
+    STATISTICS,
+    Evidence,
+    Hypotheses,
+    contrary,
+    flattened,
+    surprise,
+    systematic_if,
+)
 from duti.automatic.fits import Fits
-from duti.automatic.given import RATES
+from duti.automatic.fitted import BUGS, LABELS, SYSTEMATIC
+from duti.automatic.given import RATES, SLIPS, contradicted
 from duti.automatic.predictions import Kind
 from tests.automatic.tables import (
+    FEW,
     NARROW,
     by_hand,
+    clean,
     coded,
     corner,
     evidence_of,
     first,
+    flips,
+    predictions_of,
     problem_of,
     said,
     unverified,
@@ -34,53 +47,131 @@ def weighed(problem: Problem, rows_wrong: int, items_wrong: int, sure: float) ->
     return Evidence(problem, [learner])
 
 
-def favourite(evidence: Evidence) -> str:
-    return ("none", "random", "systematic")[int(evidence.weights.hypotheses.argmax())]
+def replaced(problem: Problem, y: Array) -> Problem:
+    """The same with other labels."""
+    return Problem(problem.X, y, problem.X_trusted, problem.y_trusted, task="classification")
+
+
+def named(wrong: int, items: int = 40, sure: float = 0.98) -> dict[str, float]:
+    """Statistics of a table of which a sure learner predicts the rows, and so many items not."""
+    return weighed(coded(200, items), 4, wrong, sure).statistics
 
 
 def test_probabilities_of_all_hypotheses_sum_to_one() -> None:
-    weights = evidence_of(problem_of(corner(0)), NARROW).weights
-    assert weights.hypotheses.sum() == pytest.approx(1)
-    assert weights.shares.sum() == pytest.approx(1)
-    assert 0 <= weights.located <= 1
-    assert weights.random[0] == 0  # flips at the rate 0 are none
+    found = evidence_of(problem_of(corner(0)), NARROW).hypotheses
+    assert found.probabilities.sum() == pytest.approx(1)
+    assert (found.probabilities >= 0).all()
+    np.testing.assert_allclose(Hypotheses(0.5, 0.8).probabilities, [0.5, 0.1, 0.4])
 
 
 @pytest.mark.parametrize(
-    ("rows_wrong", "items_wrong", "sure", "best"),
-    [
-        (0, 0, 0.98, "none"),
-        (1, 0, 0.98, "none"),  # a single outlier
-        (0, 10, 0.98, "systematic"),  # sure, and contradicted
-        (40, 0, 0.98, "random"),  # items are easier than rows
-        (40, 8, 0.8, "none"),  # items are as hard as rows: noise by nature
-    ],
+    ("table", "learner", "best"),
+    [(clean, FEW, "none"), (flips, FEW, "random"), (corner, NARROW, "systematic")],
 )
-def test_what_is_contradicted_is_systematic_and_what_is_easier_for_items_is_random(
-    rows_wrong: int, items_wrong: int, sure: float, best: str
+def test_each_kind_of_bugs_is_the_most_probable_where_it_is(
+    table: Any, learner: KernelLogistic, best: str
 ) -> None:
-    assert favourite(weighed(coded(200, 40), rows_wrong, items_wrong, sure)) == best
+    found = list[str]()
+    for seed in range(3):
+        data = corner(seed, n=200, m=40) if table is corner else table(seed)
+        probabilities = evidence_of(problem_of(data), learner).hypotheses.probabilities
+        found.append(("none", "random", "systematic")[int(probabilities.argmax())])
+    assert found == [best] * 3
 
 
-def test_only_items_that_contradict_a_sure_learner_speak_for_systematic_bugs() -> None:
-    contradicted, agreeing, unsure = (
-        weighed(coded(100, 8), round(100 * (1 - sure)), items, sure).weights.systematic
-        for items, sure in ((3, 0.99), (0, 0.99), (3, 0.6))
-    )
-    assert contradicted > 0.5 > unsure
-    assert agreeing < 0.2
+def test_statistics_have_names_and_weights_ask_for_no_others() -> None:
+    evidence = evidence_of(problem_of(corner(0)), NARROW)
+    assert set(evidence.statistics) == set(STATISTICS)
+    assert set(BUGS.weights) | set(SYSTEMATIC.weights) == set(STATISTICS)
+    assert set(evidence.features(evidence.rows)) == set(LABELS.weights)
+    assert all(np.isfinite(value) for value in evidence.statistics.values())
+
+
+def test_more_contradictions_are_more_contrary_and_more_surprising() -> None:
+    found = [named(wrong) for wrong in range(8)]
+    for name in ("contrary", "surprise"):
+        assert (np.diff([one[name] for one in found]) > 0).all()
+    assert found[0]["contrary"] < 0 < found[7]["contrary"]
 
 
 def test_more_contradictions_make_systematic_bugs_more_probable() -> None:
-    found = [weighed(coded(200, 40), 2, wrong, 0.98).weights.systematic for wrong in range(8)]
+    found = [weighed(coded(200, 40), 4, wrong, 0.98).hypotheses.probabilities[2] for wrong in (0, 2, 4, 6, 8)]
     assert (np.diff(found) > 0).all()
+    assert found[0] < 0.1 < 0.5 < found[-1]
+
+
+def test_a_learner_that_is_right_as_often_as_it_expects_does_not_surprise() -> None:
+    rng = np.random.default_rng(0)
+    g = rng.dirichlet(np.ones(3), 20_000)
+    drawn = np.array([rng.choice(3, p=p) for p in g])
+    right = g[np.arange(len(g)), drawn]
+    assert abs(float(surprise(right, g))) < 3
+    several = [
+        float(surprise(part, of)) for part, of in zip(np.split(right, 100), np.split(g, 100), strict=True)
+    ]
+    assert np.std(several) == pytest.approx(1, abs=0.25)
+
+
+def test_flips_leave_a_floor_and_noise_by_nature_or_labels_without_rhyme_do_not() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(440, 2))
+    tossed = (rng.random(440) < 0.1).astype(int)
+    nothing = Problem(X[:400], tossed[:400], X[400:], tossed[400:], task="classification")
+    problems = problem_of(flips(0)), problem_of(clean(0, noise=0.7)), nothing
+    flipped, natural, tossed_up = (evidence_of(one, FEW).statistics["floor"] for one in problems)
+    assert flipped > 1 > 0.5 > max(natural, tossed_up)
+
+
+def test_items_that_are_easier_than_rows_speak_for_flips() -> None:
+    """A learner of which a fifth of the rows are flipped is unsure, and right on all items."""
+    rows_flipped, as_hard = (weighed(coded(200, 40), 40, wrong, 0.8).statistics["easier"] for wrong in (0, 8))
+    assert rows_flipped > 1 > 0 > as_hard
+
+
+def test_confused_classes_are_a_bias_and_flips_are_none() -> None:
+    """A learner of the trusted items knows the truth; half of the labels of a class are those of another."""
+    n, m, k = 300, 30, 3
+    problem, rng = coded(n, m, k), np.random.default_rng(0)
+    truth = problem.y.copy()
+    confused = np.where((truth == 0) & (rng.random(n) < 0.5), 1, truth)
+    tossed = np.where(rng.random(n) < 1 / 6, (truth + rng.integers(1, k, n)) % k, truth)
+    bias = list[float]()
+    for y in (confused, tossed):
+        wrong = replaced(problem, y)
+        given = by_hand(wrong, first(0, n), first(0, m), 0.8)
+        alone = replace(given, kind=Kind.TRUSTED, rows=said(truth, 0.95, k))
+        bias.append(Evidence(wrong, [given, alone]).statistics["bias"])
+    assert bias[0] > 2 > bias[1]
+
+
+def test_what_predicts_items_better_than_g_is_a_gain() -> None:
+    problem = coded(100, 20)
+    given = by_hand(problem, first(10, 100), first(2, 20), 0.9)
+    knows = replace(by_hand(problem, first(0, 100), first(0, 20), 0.9), kind=Kind.TRUSTED)
+    alone, helped = (Evidence(problem, some).statistics["gain"] for some in ([given], [given, knows]))
+    assert abs(alone) < 1 < helped
+
+
+def test_power_simulates_what_contradicts_g_alone() -> None:
+    """With the statistics of the evidence itself, all others being zero."""
+    evidence = weighed(coded(200, 40), 4, 6, 0.98)
+    known = dict.fromkeys(STATISTICS, 0.0) | {
+        name: value
+        for name, value in evidence.statistics.items()
+        if name in ("items", "contrary", "surprise")
+    }
+    sure = evidence.g_trusted.max(axis=1)
+    alone = float(systematic_if(evidence.g_items[None], sure, 2)[0])
+    named = flattened(known)
+    expected = 1 / (1 + np.exp(-BUGS(named))) / (1 + np.exp(-SYSTEMATIC(named)))
+    assert alone == pytest.approx(expected, abs=0.02)
 
 
 def test_a_single_slip_of_somebody_trusted_is_no_evidence() -> None:
-    assert favourite(weighed(coded(400, 40), 0, 1, 0.999)) == "none"
+    assert weighed(coded(400, 40), 0, 1, 0.999).hypotheses.bugs < 0.5
 
 
-@pytest.mark.parametrize(("noise", "most"), [(0.0, 0.15), (0.5, 0.4)], ids=["clear", "a toss-up"])
+@pytest.mark.parametrize(("noise", "most"), [(0.0, 0.3), (0.5, 0.4)], ids=["clear", "a toss-up"])
 def test_hard_trusted_items_are_not_taken_for_systematic_bugs(noise: float, most: float) -> None:
     found = list[float]()
     for seed in range(10):
@@ -90,8 +181,7 @@ def test_hard_trusted_items_are_not_taken_for_systematic_bugs(noise: float, most
         X_trusted = np.column_stack([rng.normal(0, 0.3, 20), rng.normal(size=20)])
         y_trusted = (X_trusted[:, 0] + rng.normal(0, noise, 20) > 0).astype(int)
         problem = Problem(X, y, X_trusted, y_trusted, task="classification").trusting(1.0)
-        (candidate,) = candidates(problem, KernelLogistic(2.0, 0.01))
-        found.append(Evidence(problem, [Fits(problem, candidate).given()]).weights.systematic)
+        found.append(evidence_of(problem, FEW).hypotheses.probabilities[2])
     assert np.mean(found) < most
 
 
@@ -114,8 +204,8 @@ def test_kinds_of_learners_count_the_same_however_many_of_each_there_are() -> No
     debugged = replace(given, kind=Kind.DEBUGGED)
     once, often = (Evidence(problem, [given, alone, *[debugged] * number]) for number in (1, 5))
     np.testing.assert_allclose(once.disputed, often.disputed)
-    np.testing.assert_allclose(once.q, often.q)
-    np.testing.assert_allclose(once.q_helped, often.q_helped)
+    np.testing.assert_allclose(once.truth.rows, often.truth.rows)
+    np.testing.assert_allclose(once.helped.rows, often.helped.rows)
 
 
 def test_rows_of_a_class_without_trusted_items_are_not_disputed() -> None:
@@ -128,13 +218,16 @@ def test_rows_of_a_class_without_trusted_items_are_not_disputed() -> None:
     assert evidence.disputed[data.y != 1].any()
 
 
-def test_learners_that_predict_left_out_items_better_count_more_but_a_few_items_do_not_decide() -> None:
-    def preferred(items: int) -> float:
-        weights = tempered(items * np.log([0.9, 0.6]))
-        assert weights.sum() == pytest.approx(1)
-        return float(weights[0] / weights[1])
-
-    assert preferred(0) == 1 < preferred(2) < 2 < 1.5**5 < preferred(50)
+def test_rows_of_a_class_without_trusted_items_are_judged_by_learners_of_the_given_labels_alone() -> None:
+    data = corner(1, m=30, k=3)
+    kept = data.y_trusted != 1
+    problem = Problem(data.X, data.y, data.X_trusted[kept], data.y_trusted[kept], task="classification")
+    predictions, unseen = predictions_of(problem, NARROW), data.y == 1
+    found = Evidence(unverified(problem), predictions)
+    alone = Evidence(unverified(problem), [p for p in predictions if p.kind is Kind.GIVEN])
+    for pool in (found.truth, found.helped):
+        np.testing.assert_allclose(pool.rows[unseen], alone.truth.rows[unseen])
+        assert not np.allclose(pool.rows[~unseen], alone.truth.rows[~unseen])
 
 
 def test_learners_with_scores_that_are_not_finite_are_left_out() -> None:
@@ -143,20 +236,15 @@ def test_learners_with_scores_that_are_not_finite_are_left_out() -> None:
     broken = replace(fine, rows=np.full((50, 2), np.nan))
     evidence = Evidence(problem, [broken, fine, replace(broken, kind=Kind.DEBUGGED)])
     assert evidence.learners == [fine]
-    assert not evidence.disputing
+    assert set(evidence.averages) == {(Kind.GIVEN, fine.name)}
 
 
 def test_weights_of_learners_sum_to_one_with_and_without_trusted_learners() -> None:
-    problem = problem_of(corner(0))
-    evidence = evidence_of(problem, NARROW)
-    only_given = Evidence(problem, evidence.learners)
-    for some in (evidence, only_given):
-        assert sum(weight for _, weight in some.shared_weights()) == pytest.approx(1)
-    shares = dict.fromkeys(Kind, 0.0)
-    for prediction, weight in evidence.shared_weights():
-        shares[prediction.kind] += weight
-    assert shares[Kind.TRUSTED] == pytest.approx(shares[Kind.DEBUGGED])
-    assert shares[Kind.TRUSTED] + shares[Kind.DEBUGGED] == pytest.approx(evidence.weights.systematic)
+    evidence = evidence_of(problem_of(corner(0)), NARROW)
+    for some in (evidence, Evidence(evidence.problem, evidence.learners)):
+        weights = [weight for _, weight in some.shared_weights()]
+        assert sum(weights) == pytest.approx(1)
+        assert min(weights) >= 0
 
 
 def test_contradictions_are_flips_of_g() -> None:
@@ -165,10 +253,17 @@ def test_contradictions_are_flips_of_g() -> None:
     np.testing.assert_allclose(contradicted(g, 4), by_formula)
 
 
+def test_contrary_is_the_mean_over_shares_of_which_small_ones_are_more_probable() -> None:
+    g = np.array([0.9, 0.8, 0.05])
+    prior = np.exp(-10 * RATES)
+    likelihood = np.exp(contradicted(g, 2).sum(axis=-1)) / g.prod()
+    assert float(contrary(g, 2)) == pytest.approx(np.log(prior @ likelihood / prior.sum()))
+
+
 def test_no_single_item_is_impossible() -> None:
     evidence = weighed(coded(200, 10), 0, 10, 1 - 1e-12)
     assert evidence.g_items.min() >= SLIPS / 2 - 1e-12
-    assert np.isfinite(evidence.weights.hypotheses).all()
+    assert np.isfinite(evidence.hypotheses.probabilities).all()
 
 
 def checked(wrong: bool, rows: int = 6, **options: Any) -> Problem:
@@ -192,14 +287,30 @@ def test_verified_rows_tell_whether_there_are_bugs() -> None:
     none, some = (evidence_of(checked(wrong), NARROW) for wrong in (False, True))
     assert not none.found_wrong.any()
     assert some.found_wrong.all()
-    assert none.weights.hypotheses[0] > 0.5
-    assert some.weights.systematic > 0.9
+    assert none.hypotheses.bugs < 0.5
+    assert some.hypotheses.bugs > 1 - 1e-6
 
 
-def test_rows_found_wrong_are_impossible_without_bugs_and_likely_where_learners_dispute_them() -> None:
+def test_rows_found_wrong_where_learners_doubt_them_say_more_than_those_that_turn_out_right() -> None:
+    data = flips(1)
+    before = evidence_of(problem_of(data), FEW)
+    top = np.argsort(-before.wrong(before.rows, before.hypotheses))[:10]
+    assert data.is_bug[top].all()
+    right, wrong = (
+        evidence_of(
+            problem_of(data, verified={int(row): int(labels[row]) for row in top}), FEW
+        ).hypotheses.bugs
+        for labels in (data.y, data.truth)
+    )
+    assert right < before.hypotheses.bugs < wrong
+
+
+def test_signs_of_verified_rows_are_those_of_rows() -> None:
     evidence = evidence_of(checked(wrong=True), NARROW)
-    assert evidence.weights.hypotheses[0] < 1e-6
-    assert ((evidence.disputed_pairs >= 0) & (evidence.disputed_pairs <= 1)).all()
+    assert set(evidence.features(evidence.pairs)) == set(LABELS.weights)
+    wrong = evidence.wrong(evidence.pairs, Hypotheses(1.0, 1.0))
+    assert wrong.shape == (6,)
+    assert ((wrong > 0) & (wrong < 1)).all()
 
 
 def test_a_checked_row_is_predicted_by_learners_that_know_neither_its_given_nor_its_right_label() -> None:
@@ -230,74 +341,14 @@ def test_a_checked_row_is_an_item_like_any_other_for_learners() -> None:
     assert not len(apart.found_wrong)
 
 
-def test_only_rows_verified_at_random_tell_the_share_of_bugs() -> None:
+def test_how_rows_were_chosen_for_verification_does_not_change_the_evidence() -> None:
     chosen, drawn = (evidence_of(checked(True, verified_at_random=said), NARROW) for said in (False, True))
-    np.testing.assert_array_equal(chosen.weights.hypotheses, drawn.weights.hypotheses)
-    assert chosen.weights.located == drawn.weights.located
+    np.testing.assert_array_equal(chosen.hypotheses.probabilities, drawn.hypotheses.probabilities)
     np.testing.assert_array_equal(chosen.disputed, drawn.disputed)
-    assert drawn.weights.shares @ RATES > 1.2 * (chosen.weights.shares @ RATES)
-    right = [evidence_of(checked(False, verified_at_random=said), NARROW).weights for said in (False, True)]
-    assert right[1].shares @ RATES < right[0].shares @ RATES
-
-
-def test_the_share_of_bugs_is_how_much_more_often_rows_are_mispredicted_than_items() -> None:
-    """Whatever else the learner is wrong about: a = s + b − s b k/(k − 1)."""
-    rng = np.random.default_rng(0)
-    for k, share, wrong in ((2, 0.2, 0.1), (5, 0.3, 0.2), (3, 0.0, 0.25)):
-        problem = coded(20_000, 10_000, k)
-        rows = np.where(
-            rng.random(problem.n) < share, (problem.y + rng.integers(1, k, problem.n)) % k, problem.y
-        )
-        rows, items = (
-            np.where(rng.random(len(y)) < wrong, (y + rng.integers(1, k, len(y))) % k, y)
-            for y in (rows, problem.y_trusted)
-        )
-        given = by_hand(problem, first(0, problem.n), first(0, problem.m), 0.98)
-        sure = said(rows, 1 - 1e-6, k), said(items, 1 - 1e-6, k)
-        alone = replace(given, kind=Kind.TRUSTED, rows=sure[0], trusted=sure[1])
-        found, error = Evidence(problem, [given, alone]).share
-        # The items make the learner less sure, which shrinks both rates alike.
-        assert found == pytest.approx(share, abs=0.03)
-        assert 0 < error < 0.02
-
-
-def test_labels_that_are_flips_of_q_speak_for_random_bugs_and_labels_that_only_g_predicts_do_not() -> None:
-    """Both leave as many rows where q and the given labels disagree."""
-    k, n, m = 2, 400, 40
-    problem = coded(n, m, k)
-    wrong = first(80, n)
-    alone = by_hand(problem, wrong, first(0, m), 0.98)
-    alone = replace(alone, kind=Kind.TRUSTED)
-    unsure = replace(by_hand(problem, wrong, first(0, m), 0.8))
-    knowing = by_hand(problem, first(0, n), first(0, m), 0.98)
-    random, learnt = (Evidence(problem, [given, alone]) for given in (unsure, knowing))
-    assert random._flipped.max() > learnt._flipped.max() + 5
-    assert RATES[random._flipped[1:].argmax()] == pytest.approx(0.2, abs=0.05)
-
-
-def test_half_of_what_a_debugged_learner_gains_on_g_counts() -> None:
-    problem = coded(100, 20)
-    given = by_hand(problem, first(0, 100), first(8, 20), 0.9)
-    alone, debugged = (
-        replace(by_hand(problem, first(0, 100), first(0, 20), 0.9), kind=kind)
-        for kind in (Kind.TRUSTED, Kind.DEBUGGED)
-    )
-    evidence = Evidence(problem, [given, alone, debugged])
-    gained = [evidence.stacks[kind].likelihood - np.log(evidence.g_items).sum() for kind in DISPUTING]
-    assert gained[1] == pytest.approx(gained[0] / 2)
-
-
-def test_g_contradicts_itself_only_beyond_what_it_is_unsure_of() -> None:
-    found = [weighed(coded(200, 40), 20, wrong, 0.9).contradicting for wrong in (0, 4, 12)]
-    assert found[0] < 0.1 < 0.3 < found[1] < 0.7 < 0.99 < found[2]
 
 
 def test_hypotheses_that_are_known_from_more_learners_stay_as_they_are() -> None:
     """Learners that were chosen because they suit the items suit them, whether or not there are bugs."""
-    evidence = evidence_of(problem_of(corner(0, m=30)), NARROW)
-    assert evidence.weights.systematic > 0.5
-    predictions = [p for stack in evidence.stacks.values() for p in stack.predictions]
-    known = np.array([0.7, 0.2, 0.1])
-    weights = Evidence(evidence.problem, predictions, known).weights
-    np.testing.assert_allclose(weights.hypotheses, known)
-    np.testing.assert_allclose(weights.shares, evidence.weights.shares)
+    problem = problem_of(corner(0, m=30))
+    known = Hypotheses(0.3, 1 / 3)
+    assert Evidence(unverified(problem), predictions_of(problem, NARROW), known).hypotheses is known

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from duti import Problem
 from duti.automatic.candidates import CHOSEN_ON
-from duti.automatic.evidence import SLIPS
+from duti.automatic.given import SLIPS
 from duti.automatic.models import THE_USERS, default_models, held_out, model_predictions, users_predictions
 from duti.automatic.predictions import Kind
 from tests.automatic.tables import corner, flips, problem_of

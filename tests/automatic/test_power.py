@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from duti.automatic.evidence import Evidence
+from duti.arrays import Array
+from duti.automatic.evidence import Evidence, systematic_if
 from duti.automatic.given import RATES
 from duti.automatic.power import DRAWS, power
+from duti.claims import Power
 from tests.automatic.tables import by_hand, coded, first
 
 
-def called(items: int, sure: float, k: int = 2) -> float:
+def power_of(sure: Array, k: int = 2) -> Power:
+    """By the evidence of contradictions."""
+    return power(sure, k, partial(systematic_if, k=k))
+
+
+def called(items: int, sure: float) -> float:
     """Infinite if none would be."""
-    found = power(np.full(items, sure), k).called
+    found = power_of(np.full(items, sure)).called
     return np.inf if found is None else found
 
 
@@ -30,23 +39,23 @@ def test_surer_learners_call_smaller_bugs() -> None:
 
 @pytest.mark.parametrize(("items", "sure"), [(1, 0.99), (2, 0.6), (10, 0.55)])
 def test_few_items_and_unsure_learners_call_nothing(items: int, sure: float) -> None:
-    assert power(np.full(items, sure), 2).called is None
+    assert power_of(np.full(items, sure)).called is None
 
 
 def test_what_is_called_is_touched_at_least_as_probably() -> None:
     for items in (10, 40, 160):
-        found = power(np.full(items, 0.98), 2)
+        found = power_of(np.full(items, 0.98))
         assert found.items == items
         assert found.called is None or found.called >= found.touched
 
 
 def test_the_same_items_say_the_same() -> None:
     sure = np.random.default_rng(0).uniform(0.6, 1, 50)
-    assert power(sure, 3) == power(sure.copy(), 3)
+    assert power_of(sure, 3) == power_of(sure.copy(), 3)
 
 
 def test_very_many_items_are_not_all_simulated() -> None:
-    found = power(np.full(50 * DRAWS, 0.98), 2)
+    found = power_of(np.full(50 * DRAWS, 0.98))
     assert found.items == 50 * DRAWS
     assert found.called == called(DRAWS, 0.98)
 
@@ -61,5 +70,5 @@ def test_a_bug_of_the_size_that_is_told_is_called_by_the_hypotheses_themselves()
         inside = rng.random(m) < share
         wrong = np.where(inside, rng.random(m) < sure, rng.random(m) > sure)
         learner = by_hand(problem, first(n * (1 - sure), n), wrong, sure)
-        systematic.append(Evidence(problem, [learner]).weights.systematic)
+        systematic.append(Evidence(problem, [learner]).hypotheses.probabilities[2])
     assert np.mean(np.array(systematic) > 1 / 2) >= 0.85

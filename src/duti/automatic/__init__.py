@@ -59,7 +59,7 @@ class Automatic:
     >>> problem = Problem(data.X, data.y, data.X_trusted, data.y_trusted)
     >>> found = Automatic(budget=13).rank(problem)
     >>> int(data.is_bug[found.flagged].sum()), found.verdict.name  # two items are too few for a verdict
-    (11, 'NO_EVIDENCE')
+    (12, 'NO_EVIDENCE')
     """
 
     learner: Learner | None = None

@@ -14,7 +14,6 @@ from zlib import crc32
 
 import numpy as np
 
-from duti.arrays import Array
 from duti.automatic.candidates import (
     CHOSEN_ON,
     FINALISTS,
@@ -24,7 +23,7 @@ from duti.automatic.candidates import (
     for_all_rows,
     number_of,
 )
-from duti.automatic.evidence import Evidence
+from duti.automatic.evidence import Evidence, Hypotheses
 from duti.automatic.fits import Fits
 from duti.automatic.models import model_predictions, users_predictions
 from duti.automatic.predictions import Kind, Prediction, calibrated
@@ -52,7 +51,7 @@ class Ensemble:
     few: bool = False
     """Whether all learners are trained with the trusted items at once."""
 
-    def predictions(self, problem: Problem) -> tuple[list[Prediction], bool, Array | None]:
+    def predictions(self, problem: Problem) -> tuple[list[Prediction], bool, Hypotheses | None]:
         """Of all learners, and whether there was time for all; of many rows, of the few best.
 
         These were chosen because they suit the items, which then says nothing for them: how probable the
@@ -68,7 +67,8 @@ class Ensemble:
         evidence = Evidence(sample, found) if problem.task == "classification" else Values(sample, found)
         chosen = dict.fromkeys(for_all_rows(learner, self.learners[0], share) for learner in _best(evidence))
         finalists = replace(self, learners=tuple(chosen)[:FINALISTS], few=True)
-        return *finalists._trained(problem), evidence.weights.hypotheses
+        known = evidence.hypotheses if isinstance(evidence, Evidence) else None
+        return *finalists._trained(problem), known
 
     def _trained(self, problem: Problem) -> tuple[list[Prediction], bool]:
         found, stages = list[Prediction](), self._stages(problem)

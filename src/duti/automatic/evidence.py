@@ -1,124 +1,110 @@
-"""Three hypotheses, weighed by held-out rows and trusted items together: no, random, systematic bugs.
+"""What rows and trusted items say: is anything wrong, is it systematic, and which labels it is.
 
-g(x) predicts the labels as given, and has a floor ρ₀ (`given`); q(x) predicts the true ones (`stacks`):
-learners of every kind, weighed by trusted items that they have not seen. Items have the probabilities
+g(x) predicts the labels as given (`given`), q(x) the true ones (`stacking`), T how the latter became the
+former (`transitions`). A few statistics of the table weigh three hypotheses (`BUGS`, `SYSTEMATIC`):
 
-    none         g(ỹ): what looks like noise is noise. A floor by nature is small: prior e^(−ρ₀/ν)
-    random       p(ỹ), without the floor: labels were flipped at the rate ρ₀. Prior e^(−A ρ₀)
-                 or q(ỹ), if q, flipped at some rate, predicts the rows as well as g does
-    systematic   (1 − s) g(ỹ) + s (1 − g(ỹ))/(k − 1): a share s of the items contradicts g. Prior e^(−A s)
-                 or q(ỹ), if a learner that trusted items have a part in describes the bug
+    items      how many could have contradicted
+    floor      log-likelihood of the rows: how much better g predicts them with a floor, which flips leave,
+               than anything without one
+    contrary   log-likelihood of the items: how much better a share of them that contradicts g explains them
+    surprise   z: how much more of the items g disputes than it expects to, in standard deviations
+    easier     log-likelihood of the items: how much better g predicts them if it is surer, since flips make
+               it unsure
+    gain       log-likelihood of the items: how much better q predicts them than g
+    bias       log-likelihood of the rows: how much better confusions of classes explain them than flips
 
-and the rows have their own likelihood of each floor. If the learner of the given labels predicts the trusted
-items as well as it says it does, nothing is wrong, whatever the Bayes error; if items are easier than g says,
-labels were flipped; if g is sure and wrong, or knows more of the rows than flips of q, bugs are systematic.
-e^(−A s) is DUTI's principle: the smallest change that explains the trusted items.
+and a few of each row say which labels are wrong (`LABELS`):
 
-The share of wrong labels is how much more often q is wrong about rows than about trusted items (`_share`).
+    unlikely   log-odds of 1 − q_y
+    disputed   log-odds of 1 − min(1, q_y/g_y): what learners with trusted items and g cannot share
+    direction  log T from the candidate to the given label, relative to the largest
+    given      log g_y
+
+Both are logistic regressions whose weights were fitted on tables with known bugs (`fitted`).
 
 Rows that somebody verified show whether their given label was wrong. They are left out of the rows, so that
 no learner has seen them. Their likelihood is that of being wrong or not, given their features and label: it
-holds however they were chosen. Only those that were drawn at random tell the share s.
+holds however they were chosen. All else is told by other items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy.special import expit, logsumexp, ndtr
+from scipy.special import expit, logit, logsumexp
 
 from duti.arrays import Array, Ints, Mask
-from duti.automatic.given import AVERAGED, FLOORS, RATES, TINY, Given, average, flipped, wrong_if_flipped
-from duti.automatic.predictions import FACTORS, Kind, Prediction, losses
-from duti.learners.losses import softmax
+from duti.automatic.fitted import BUGS, LABELS, SYSTEMATIC
+from duti.automatic.given import (
+    COUNT,
+    FLOORS,
+    RATES,
+    SLIPS,
+    SMALLEST_CHANGE,
+    Given,
+    average,
+    contradicted,
+    flipped,
+    of_labels,
+)
+from duti.automatic.predictions import FACTORS, Kind, Prediction
+from duti.automatic.stacking import Average, Family, Pool, families, pooled, softened
+from duti.automatic.transitions import Transitions, transitions
 from duti.problem import Problem
 
-PRIOR = {"none": 3 / 4, "random": 1 / 6, "touched": 1 / 24, "described": 1 / 24}
-"""Three of four tables are fine; single slips are twice as frequent as a wrong rule, which a learner can
-describe or not."""
-SMALLEST_CHANGE = 10.0
-"""A: a share of 10 % of wrong labels is e times less probable than none."""
-TEMPER = 1 / 2
-"""Of the log-likelihood of items that weighs learners: of many, some predict a few items by luck. ¼ or 1
-instead changes AP by .004 at most."""
-SLIPS = 0.02
-"""ν: somebody who is trusted may slip, too, and floors of this size are what single outliers leave in clean
-tables."""
-SPREAD = 0.3
-"""Shares of wrong labels are told up to a factor e^±0.3, beside what few items leave open: learners are
-not wrong about rows and items quite alike."""
+SURER = FACTORS[FACTORS >= 1]
+"""Factors of scores that might be surer."""
+STATISTICS = ("items", "floor", "contrary", "surprise", "easier", "gain", "bias")
+"""Of a table, as listed above."""
+DISPUTING = (Kind.TRUSTED, Kind.DEBUGGED)
+"""Learners that may know of systematic bugs."""
+HELPED = (Kind.POOLED, *DISPUTING)
+"""Learners that trusted items have a part in."""
+HONEST = (Kind.POOLED, Kind.TRUSTED)
+"""Those of them whose predictions of left-out items are as good as they seem."""
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
-    """Posterior probabilities; all sum to one."""
+class Hypotheses:
+    """Probabilities of three hypotheses."""
 
-    none: Array
-    """For each floor."""
-    random: Array
-    """For each floor."""
+    bugs: float
+    """That labels are wrong at all."""
     systematic: float
-    located: float
-    """Given systematic bugs, the probability that the learners who dispute labels know where the bugs are."""
-    shares: Array
-    """Given systematic bugs, the probability of each share of wrong labels in `RATES`."""
+    """That this is systematic, if they are."""
 
     @property
-    def hypotheses(self) -> Array:
-        """None, random, systematic."""
-        return np.array([self.none.sum(), self.random.sum(), self.systematic])
+    def probabilities(self) -> Array:
+        """None, random, systematic; they sum to one."""
+        bugs, systematic = self.bugs, self.systematic
+        return np.array([1 - bugs, bugs * (1 - systematic), bugs * systematic])
 
 
 @dataclass(frozen=True, eq=False)
-class Stack:
-    """Learners of one kind, each made as sure as suits the items best."""
+class Signs:
+    """What is known of some rows with labels, rows or verified ones."""
 
-    predictions: tuple[Prediction, ...]
-    factors: tuple[float, ...]
-    told: Array
-    """(learners,): Σ log q(ỹ) over the items, as far as these were left out."""
-    unpaired: Array
-    """The same without verified rows, which count by whether their given label was wrong."""
-    trusted: Array
-    """(m, k): the weighted mean of their probabilities of trusted items."""
-
-    @cached_property
-    def weights(self) -> Array:
-        """By the likelihood of the items, tempered; they sum to one."""
-        return tempered(self.told)
-
-    @property
-    def weight(self) -> float:
-        """The logarithm of what the kind counts next to others, however many learners it has."""
-        return float(logsumexp(TEMPER * self.told) - np.log(len(self.told)))
-
-    @property
-    def likelihood(self) -> float:
-        """Log-likelihood of the items, by any of them."""
-        return float(logsumexp(self.unpaired) - np.log(len(self.unpaired)))
-
-    @cached_property
-    def rows(self) -> Array:
-        """(n, k): the weighted mean of their probabilities."""
-        return mean_of(self.weights, self.factors, [p.rows for p in self.predictions])
-
-    def disputed(self, scores: Sequence[Array], labels: Ints, g: Array) -> Array:
-        """The weighted mean of 1 − min(1, q/g) of some labels: what q and g cannot share."""
-        parts = zip(self.weights, self.factors, scores, strict=True)
-        return np.asarray(sum(w * (1 - np.minimum(1, probability(f * s, labels) / g)) for w, f, s in parts))
+    q: Array
+    helped: Array
+    g: Array
+    """(n, k): probabilities."""
+    disputed: Array
+    """(n,)."""
+    labels: Ints
 
 
 class Evidence:
     """All predictions, ready to be weighed."""
 
     def __init__(
-        self, problem: Problem, predictions: Sequence[Prediction], hypotheses: Array | None = None
+        self, problem: Problem, predictions: Sequence[Prediction], hypotheses: Hypotheses | None = None
     ) -> None:
         """`hypotheses`: how probable they are, if that is known from more learners of fewer rows."""
-        self.problem, self.hypotheses = problem, hypotheses
+        self.problem, self._known = problem, hypotheses
         finite = [p for p in predictions if np.isfinite(p.rows).all() and np.isfinite(p.trusted).all()]
         self.learners = [p for p in finite if p.kind is Kind.GIVEN]
         self.given: Given = average(self.learners, problem)
@@ -126,11 +112,7 @@ class Evidence:
         rate = float(FLOORS[best])
         self.g_rows = flipped(self.given.rows(best), rate, k)
         self.g_trusted = flipped(self.given.trusted(best), rate, k)
-        self.g = np.maximum(of_labels(self.g_rows, problem.y), SLIPS / k)
-        self.g_items = self._item(self.g_trusted)
-        found = {kind: [p for p in finite if p.kind is kind] for kind in Kind}
-        self.stacks = {kind: self._stack(kind, alike) for kind, alike in found.items() if alike}
-        self.disputing = {kind: stack for kind, stack in self.stacks.items() if kind in DISPUTING}
+        self.averages: dict[Family, Average] = families(finite, problem.y, problem.y_trusted)
 
     @cached_property
     def judged(self) -> Mask:
@@ -138,98 +120,54 @@ class Evidence:
         return np.isin(self.problem.y, self.problem.y_trusted)
 
     @cached_property
+    def truth(self) -> Pool:
+        """q, by learners that are not free to choose which labels to change."""
+        return self._pooled({Kind.GIVEN, *HONEST})
+
+    @cached_property
+    def helped(self) -> Pool:
+        """q by learners that trusted items have a part in."""
+        return self._pooled(HELPED)
+
+    @cached_property
+    def honest(self) -> Pool:
+        """The same without debugged ones."""
+        return self._pooled(HONEST)
+
+    def _pooled(self, kinds: Sequence[Kind] | set[Kind]) -> Pool:
+        """Rows of a class that no trusted item has are judged only by learners that can know it."""
+        pool = pooled(self.averages, kinds, self.problem.y_trusted)
+        if self.judged.all():
+            return pool
+        alone = pooled(self.averages, {Kind.GIVEN}, self.problem.y_trusted)
+        return Pool(pool.weights, np.where(self.judged[:, None], pool.rows, alone.rows), pool.trusted)
+
+    @cached_property
+    def confusions(self) -> Transitions:
+        """T, class by class."""
+        return transitions(self.truth.rows, self.problem.y, classwise=True)
+
+    @cached_property
     def disputed(self) -> Array:
-        """(n,): what learners with trusted items dispute if bugs are systematic; kinds count the same."""
+        """(n,): what learners with trusted items and g cannot share; families count the same."""
         y = self.problem.y
-        found = [d.disputed([p.rows for p in d.predictions], y, self.g) for d in self.disputing.values()]
-        mean = np.mean(found, axis=0) if found else np.zeros(self.problem.n)
-        return np.where(self.judged, mean, 0.0)
-
-    @cached_property
-    def q(self) -> Array:
-        """(n, k): probabilities of the true labels, by learners of all kinds."""
-        return self._mean(self.stacks, "rows")
-
-    @cached_property
-    def q_helped(self) -> Array:
-        """(n, k): the same by learners that trusted items have a part in."""
-        return self._mean([kind for kind in self.stacks if kind is not Kind.GIVEN], "rows")
-
-    @cached_property
-    def contradicting(self) -> float:
-        """Φ(z), z how much more of the items g disputes than it expects to, in standard deviations."""
-        g = self.g_trusted
-        expected = 1 - (g**2).sum(axis=1)
-        variance = (g * (1 - g) ** 2).sum(axis=1) - expected**2
-        excess = 1 - of_labels(g, self.problem.y_trusted) - expected
-        return float(ndtr(excess.sum() / np.sqrt(variance.sum() + SLIPS)))
-
-    @cached_property
-    def suspected(self) -> Array:
-        """(n,): if bugs are systematic: what q makes of a label or, if g knows the bugs, what it disputes."""
-        y = self.problem.y
-        unlikely = 1 - of_labels(self.q_helped, y)
-        both = (1 - self.contradicting) * unlikely + self.contradicting * self.disputed
-        return np.where(self.judged, both, 0.0)
-
-    @cached_property
-    def share(self) -> tuple[float, float]:
-        """Of wrong labels if bugs are systematic, by learners that know more than g; its standard error."""
-        return self._share(self.disputing)
-
-    def _share(self, kinds: Iterable[Kind]) -> tuple[float, float]:
-        """Of wrong labels, and its standard error.
-
-        Learners are wrong about a share b of the items. If they are wrong about the rows as often, and labels
-        are wrong independently, they dispute a share a = s + b − s b k/(k − 1) of these.
-        """
-        kinds = list(kinds)
-        rows, items = self._mean(kinds, "rows"), self._mean(kinds, "trusted")
-        a = (1 - of_labels(rows, self.problem.y))[self.judged]
-        b = (1 - of_labels(items, self.problem.y_trusted))[self._fair]
-        left = max(1 - b.mean() * self.problem.k / (self.problem.k - 1), SLIPS)
-        error = np.sqrt((b.var() + SLIPS) / len(b))
-        return float((a.mean() if len(a) else 0) - b.mean()) / left, float(error / left)
-
-    @cached_property
-    def _fair(self) -> Mask:
-        """Items that nobody chose among the rows, if there are any."""
-        unpaired = self._unpaired > 0
-        return unpaired if unpaired.any() else ~unpaired
-
-    @cached_property
-    def _any(self) -> float:
-        """Log-likelihood of some share of wrong labels, not none, by learners that were not debugged."""
-        share, error = self._share([kind for kind in self.stacks if kind is not Kind.DEBUGGED])
-        prior = _normal(-SMALLEST_CHANGE * RATES)
-        return float(logsumexp(prior + (share**2 - (share - RATES) ** 2) / (2 * error**2)))
-
-    @cached_property
-    def _flipped(self) -> Array:
-        """Log-likelihood of each rate if rows are q, flipped; the maximum is that of the rows less g's."""
-        q, k = of_labels(self.q, self.problem.y), self.problem.k
-        told = [np.log(np.maximum(flipped(q, rate, k), TINY)).mean() for rate in RATES.tolist()]
-        found = AVERAGED * (np.array(told) - np.log(self.g).mean())
-        (items, given), q_items = self.problem.pairs, self._mean(self.stacks, "trusted")
-        wrong = [wrong_if_flipped(of_labels(q_items[items], given), rate, k) for rate in RATES.tolist()]
-        seen = np.array([self._seen(one) for one in wrong])
-        return np.concatenate([[-np.inf], _normal(found) + found.max() + seen])
-
-    def _mean(self, kinds: Iterable[Kind], which: str) -> Array:
-        some = [self.stacks[kind] for kind in kinds] or [self.stacks[Kind.GIVEN]]
-        weights = np.array([stack.weight for stack in some])
-        weights = np.exp(weights - logsumexp(weights))
-        return np.asarray(sum(w * getattr(stack, which) for w, stack in zip(weights, some, strict=True)))
+        g = np.maximum(of_labels(self.g_rows, y), SLIPS / self.problem.k)
+        found = [one.disputed([p.rows for p in one.predictions], y, g) for one in self._disputing]
+        return np.where(self.judged, np.mean(found, axis=0) if found else 0.0, 0.0)
 
     @cached_property
     def disputed_pairs(self) -> Array:
-        """What they dispute of the given labels of verified rows."""
+        """The same of the given labels of verified rows."""
         items, given = self.problem.pairs
         g = np.maximum(of_labels(self.g_trusted[items], given), SLIPS / self.problem.k)
         found = [
-            d.disputed([p.trusted[items] for p in d.predictions], given, g) for d in self.disputing.values()
+            one.disputed([p.trusted[items] for p in one.predictions], given, g) for one in self._disputing
         ]
         return np.asarray(np.mean(found, axis=0) if found else np.zeros(len(items)))
+
+    @property
+    def _disputing(self) -> list[Average]:
+        return [one for (kind, _), one in self.averages.items() if kind in DISPUTING]
 
     @cached_property
     def found_wrong(self) -> Mask:
@@ -238,172 +176,161 @@ class Evidence:
         return np.asarray(given != self.problem.y_trusted[items])
 
     @cached_property
-    def weights(self) -> Weights:
-        """Of all hypotheses."""
-        floor = self._rows_told + _normal(-FLOORS / SLIPS)
-        none = np.log(PRIOR["none"]) + floor + self._items_if_none + self._seen(np.zeros(1))
-        touched = _normal(-SMALLEST_CHANGE * RATES) + self._touched
-        unlocated = np.log(PRIOR["touched"]) + logsumexp(touched) + self._seen(self.disputed_pairs)
-        described = np.log(PRIOR["described"]) + self._described + self._seen(self.disputed_pairs)
-        systematic = logsumexp(floor) + np.logaddexp(unlocated, described)
-        rates = np.where(FLOORS > 0, -SMALLEST_CHANGE * FLOORS, -np.inf)
-        flips = _normal(rates) + self._rows_told + self._items_if_random
-        random = np.log(PRIOR["random"]) + np.logaddexp(
-            flips, logsumexp(floor) + self._described + self._flipped
-        )
-        if self.hypotheses is not None:
-            known = np.log(np.maximum(self.hypotheses, TINY))
-            none, random, systematic = _normal(none) + known[0], _normal(random) + known[1], known[2]
-        total = logsumexp(np.concatenate([none, random, [systematic]]))
-        return Weights(
-            none=np.exp(none - total),
-            random=np.exp(random - total),
-            systematic=float(np.exp(systematic - total)),
-            located=float(expit(self._located - logsumexp(touched))),
-            shares=self._shares,
-        )
+    def fair(self) -> Mask:
+        """Items that nobody chose among the rows."""
+        fair = np.ones(self.problem.m, dtype=bool)
+        fair[self.problem.pairs[0]] = False
+        return fair
 
     @property
     def satisfied(self) -> Mask:
         """Trusted items that g agrees with."""
         return np.asarray(self.g_trusted.argmax(axis=1) == self.problem.y_trusted)
 
-    def shared_weights(self) -> list[tuple[Prediction, float]]:
-        """What every prediction counts: g where there are no bugs or random ones, the others elsewhere."""
-        systematic = self.weights.systematic if self.disputing else 0.0
-        found = [(p, (1 - systematic) * w) for p, w in zip(self.learners, self.given.weights, strict=True)]
-        for some in self.disputing.values():
-            each = systematic / len(self.disputing) * some.weights
-            found += zip(some.predictions, each.tolist(), strict=True)
-        return [(p, float(w)) for p, w in found]
+    @cached_property
+    def statistics(self) -> dict[str, float]:
+        """Of the table, by name."""
+        problem, g = self.problem, self.g_items[self.fair]
+        count = min(COUNT, problem.n)
+        honest = self.honest.rows
+        flips, confusions = (transitions(honest, problem.y, classwise=one) for one in (False, True))
+        q_items = of_labels(self.truth.trusted, problem.y_trusted)[self.fair]
+        return {
+            "items": float(len(g)),
+            "floor": count * float(self.given.told[self.given.best] - self.given.plain),
+            "contrary": float(contrary(g, problem.k)),
+            "surprise": float(
+                surprise(of_labels(self.g_trusted, problem.y_trusted)[self.fair], self.g_trusted[self.fair])
+            ),
+            "easier": self._easier(),
+            "gain": float(np.log(q_items / g).sum()),
+            "bias": count * (confusions.told - flips.told),
+        }
 
-    def _stack(self, kind: Kind, alike: Sequence[Prediction]) -> Stack:
-        factors = tuple(self._factor(p) for p in alike)
-        items = np.array([self._log_items(p, f) for p, f in zip(alike, factors, strict=True)])
-        told = items.sum(axis=1)
-        trusted = mean_of(tempered(told), factors, [p.trusted for p in alike])
-        if kind is Kind.DEBUGGED:
-            # Rows that were changed on behalf of a left-out item still speak for it: half of the gain counts.
-            items, trusted = (items + np.log(self.g_items)) / 2, (trusted + self.g_trusted) / 2
-        return Stack(tuple(alike), factors, items.sum(axis=1), items @ self._unpaired, trusted)
-
-    def _factor(self, p: Prediction) -> float:
-        return float(max(FACTORS.tolist(), key=partial(self._fit, p)))
-
-    def _fit(self, p: Prediction, factor: float) -> float:
-        """How well a factor suits the items; as it is, a learner is e times as probable as at ± √2."""
-        return float(self._log_items(p, factor).sum() - np.log(factor) ** 2 / 2)
-
-    def _log_items(self, p: Prediction, factor: float) -> Array:
-        return np.log(self._item(softmax(factor * p.trusted)))
-
-    def _item(self, P: Array) -> Array:
-        """(m,): the probability of each trusted label."""
-        return (1 - SLIPS) * of_labels(P, self.problem.y_trusted) + SLIPS / self.problem.k
+    def _easier(self) -> float:
+        """log mean_f Π softmax(f s)_ỹ / g_ỹ over factors f ≥ 1: s has no floor."""
+        best, labels = self.given.best, self.problem.y_trusted
+        scores = self.given.factors[best] * self.given.prediction.trusted
+        told = [
+            np.log(of_labels(softened(f * scores), labels) / self.g_items)[self.fair].sum() for f in SURER
+        ]
+        return float(logsumexp(told) - np.log(len(SURER)))
 
     @cached_property
-    def _unpaired(self) -> Array:
-        """1 for trusted items that are not verified rows: of these the given label is known as well."""
-        told = np.ones(self.problem.m)
-        told[self.problem.pairs[0]] = 0
-        return told
+    def g_items(self) -> Array:
+        """(m,): g of each trusted label."""
+        P = (1 - SLIPS) * self.g_trusted + SLIPS / self.problem.k
+        return of_labels(P, self.problem.y_trusted)
+
+    @cached_property
+    def hypotheses(self) -> Hypotheses:
+        """By the statistics, and by what was found of verified rows."""
+        if self._known is not None:
+            return self._known
+        statistics = flattened(self.statistics)
+        bugs, systematic = BUGS(statistics), SYSTEMATIC(statistics)
+        if not len(self.found_wrong):
+            return Hypotheses(float(expit(bugs)), float(expit(systematic)))
+        none = self._seen(np.zeros(1))
+        kinds = [self._seen(self.wrong(self.pairs, Hypotheses(1.0, kind))) for kind in (0.0, 1.0)]
+        prior = np.log([expit(-systematic), expit(systematic)])
+        some = float(logsumexp(prior + kinds))
+        return Hypotheses(float(expit(bugs + some - none)), float(expit(systematic + kinds[1] - kinds[0])))
+
+    @cached_property
+    def rows(self) -> Signs:
+        """What is known of the rows."""
+        return Signs(self.truth.rows, self.helped.rows, self.g_rows, self.disputed, self.problem.y)
+
+    @cached_property
+    def pairs(self) -> Signs:
+        """What is known of verified rows, of which no learner has seen the label."""
+        items, given = self.problem.pairs
+        q, helped, g = self.truth.trusted, self.helped.trusted, self.g_trusted
+        return Signs(q[items], helped[items], g[items], self.disputed_pairs, given)
+
+    def features(self, some: Signs) -> dict[str, Array]:
+        """Of some rows, by name."""
+        q, labels, k = some.q, some.labels, self.problem.k
+        candidates = some.helped.copy()
+        candidates[np.arange(len(labels)), labels] = 0
+        to_given = self.confusions.matrix[candidates.argmax(axis=1), labels]
+        return {
+            "unlikely": odds(1 - of_labels(q, labels)),
+            "disputed": odds(some.disputed),
+            "direction": np.log(to_given / self.confusions.rate + SLIPS),
+            "given": np.log(of_labels(some.g, labels).clip(SLIPS / k)),
+        }
+
+    def wrong(self, some: Signs, hypotheses: Hypotheses) -> Array:
+        """The probability that each label is wrong."""
+        return np.asarray(hypotheses.bugs * expit(LABELS(self.features(some), hypotheses.systematic)))
+
+    def shared_weights(self) -> list[tuple[Prediction, float]]:
+        """What every prediction counts: those of q, and where bugs are systematic those that trusted items
+        have a part in."""
+        _, _, systematic = self.hypotheses.probabilities
+        shares = dict.fromkeys(self.averages, 0.0)
+        for share, pool in ((1 - systematic, self.truth), (systematic, self.helped)):
+            total = sum(pool.weights.values())
+            for family, weight in pool.weights.items():
+                shares[family] += share * (weight / total if total else 1 / len(pool.weights))
+        return [
+            (p, shares[family] * weight)
+            for family, one in self.averages.items()
+            for p, weight in zip(one.predictions, one.weights.tolist(), strict=True)
+        ]
 
     def _seen(self, wrong: Array) -> float:
         """Log-likelihood of what was found of verified rows that are wrong with these probabilities."""
         p = np.clip(wrong, SLIPS / 2, 1 - SLIPS / 2)
         return float(np.log(np.where(self.found_wrong, p, 1 - p)).sum())
 
-    @cached_property
-    def _rows_told(self) -> Array:
-        """Log-likelihood of the given labels of the rows for each floor, verified ones included."""
-        (items, given), k = self.problem.pairs, self.problem.k
-        told = min(AVERAGED, self.problem.n) * self.given.told
-        for floor, rate in enumerate(FLOORS.tolist()):
-            p = flipped(of_labels(self.given.trusted(floor)[items], given), rate, k)
-            told[floor] += np.log(np.maximum(p, TINY)).sum()
-        return np.asarray(told - told.max())
 
-    @cached_property
-    def _items_if_none(self) -> Array:
-        k = self.problem.k
-        found = [flipped(self.given.trusted(floor), rate, k) for floor, rate in enumerate(FLOORS.tolist())]
-        return np.array([np.log(self._item(P)) @ self._unpaired for P in found])
+def contrary(g: Array, k: int) -> Array:
+    """log Σ_s π_s Π ((1 − s) g + s (1 − g)/(k − 1))/g: a share s of the items contradicts g.
 
-    @cached_property
-    def _items_if_random(self) -> Array:
-        (items, given), k = self.problem.pairs, self.problem.k
-        found = []
-        for floor, rate in enumerate(FLOORS.tolist()):
-            P = self.given.trusted(floor)
-            wrong = wrong_if_flipped(of_labels(P[items], given), rate, k)
-            found.append(np.log(self._item(P)) @ self._unpaired + self._seen(wrong))
-        return np.array(found)
+    Small shares are more probable beforehand, π_s ∝ e^(−10 s).
 
-    @cached_property
-    def _touched(self) -> Array:
-        """Log-likelihood of the items for each share of them that contradicts g."""
-        return contradicted(self.g_items, self.problem.k) @ self._unpaired
-
-    @cached_property
-    def _described(self) -> float:
-        """Log-likelihood of the items if a learner that they are part of describes the bug, and its price."""
-        return self._located + self._any - SMALLEST_CHANGE * float(self.disputed.mean())
-
-    @cached_property
-    def _located(self) -> float:
-        """Log-likelihood of the items by learners that say where bugs are."""
-        told = [stack.likelihood for stack in self.disputing.values()]
-        return float(logsumexp(told) - np.log(len(told))) if told else -np.inf
-
-    @cached_property
-    def _shares(self) -> Array:
-        """By items that contradict g, by verified rows drawn at random, and by what learners dispute."""
-        share, error = self.share
-        share = max(share, 1 / self.problem.n)
-        spread = np.hypot(SPREAD, error / share)
-        described = self._located + _normal(-((np.log(RATES / share) / spread) ** 2) / 2)
-        touched = self._touched + _normal(-SMALLEST_CHANGE * RATES)
-        told = np.logaddexp(described, touched)
-        if self.problem.verified_at_random:
-            found = self.found_wrong
-            told = told + found.sum() * np.log(RATES) + (~found).sum() * np.log(1 - RATES)
-        return np.exp(_normal(told))
-
-
-DISPUTING = (Kind.TRUSTED, Kind.DEBUGGED)
-"""Learners that may know of systematic bugs."""
-
-
-def tempered(told: Array) -> Array:
-    """Weights by log-likelihoods of items; they sum to one."""
-    return np.exp(_normal(TEMPER * told))
-
-
-def mean_of(weights: Array, factors: Sequence[float], scores: Sequence[Array]) -> Array:
-    """The weighted mean of probabilities."""
-    parts = zip(weights, factors, scores, strict=True)
-    return np.asarray(sum(w * softmax(f * s) for w, f, s in parts))
-
-
-def contradicted(g: Array, k: int) -> Array:
-    """log of (1 − s) g + s (1 − g)/(k − 1) for each share s (rows) and item (columns).
-
-    >>> contradicted(np.array([0.01]), 2).round(1).ravel()[[0, 10, -1]].tolist()
-    [-3.9, -2.4, -0.7]
+    >>> contrary(np.full(40, 0.95), 2) < 0 < contrary(np.array([0.95] * 36 + [0.05] * 4), 2)
+    np.True_
     """
-    return np.asarray(np.log(flipped(g, RATES[:, None], k)))
+    prior = -SMALLEST_CHANGE * RATES
+    told = (contradicted(g, k) - np.log(g)[..., None, :]).sum(axis=-1)
+    return np.asarray(logsumexp(prior + told, axis=-1) - logsumexp(prior))
 
 
-def of_labels(P: Array, labels: Ints) -> Array:
-    """The probability of each label."""
-    return np.asarray(P[np.arange(len(labels)), labels])
+def surprise(right: Array, g: Array) -> Array:
+    """How much more of the items g disputes than it expects to, in standard deviations.
+
+    `right`: g of the true labels (…, m); `g`: of all (m, k).
+
+    >>> round(float(surprise(np.full(100, 0.5), np.full((100, 2), 0.5))), 2)
+    0.0
+    """
+    agreeing = (g**2).sum(axis=1)
+    variance = (g * g**2).sum(axis=1) - agreeing**2
+    return np.asarray((agreeing - right).sum(axis=-1) / np.sqrt(variance.sum() + SLIPS))
 
 
-def probability(scores: Array, labels: Ints) -> Array:
-    """softmax(scores) of each label."""
-    return np.exp(-losses(scores, labels))
+def systematic_if(right: Array, sure: Array, k: int) -> Array:
+    """The probability of systematic bugs by what contradicts g alone, for `power`."""
+    g = np.tile(((1 - sure) / (k - 1))[:, None], k)
+    g[:, 0] = sure
+    known = {"contrary": contrary(right, k), "surprise": surprise(right, g)}
+    named = flattened(dict.fromkeys(STATISTICS, np.zeros(len(right))) | known | {"items": float(len(sure))})
+    return np.asarray(expit(BUGS(named)) * expit(SYSTEMATIC(named)))
 
 
-def _normal(logs: Array) -> Array:
-    """Log-probabilities that sum to one."""
-    return np.asarray(logs - logsumexp(logs))
+def flattened(statistics: dict[str, Any]) -> dict[str, Any]:
+    """sign(x) log(1 + |x|): what is far out says little more, since no model holds so far out.
+
+    >>> flattened({"gain": -1.0})
+    {'gain': np.float64(-0.6931471805599453)}
+    """
+    return {name: np.sign(x) * np.log1p(abs(x)) for name, x in statistics.items()}
+
+
+def odds(p: Array) -> Array:
+    """Log-odds of probabilities that are never closer to 0 or 1 than a slip."""
+    return np.asarray(logit(np.clip(p, SLIPS / 2, 1 - SLIPS / 2)))

@@ -24,9 +24,13 @@ from duti.problem import Problem
 RATES = np.geomspace(0.01, 0.5, 20)
 """Shares of wrong labels: rates ρ of flips, and shares of systematic bugs."""
 FLOORS = np.concatenate([[0.0], RATES])
-AVERAGED = 100.0
-"""Learners are averaged with weights e^(−100 l), l their mean loss on held-out rows: as if by 100 rows. By
-400, AP is .009 lower on the tables that numbers were chosen on."""
+COUNT = 100.0
+"""Rows count as so many observations: learners are averaged with weights e^(−100 l), l their mean loss on
+held-out rows. By 400, AP is .009 lower on the tables that numbers were chosen on."""
+SLIPS = 0.02
+"""Somebody who is trusted may slip, too: no probability of a label is quite 0."""
+SMALLEST_CHANGE = 10.0
+"""A: a share of 10 % of wrong labels is e times less probable than none."""
 TINY = np.finfo(float).tiny
 
 
@@ -41,6 +45,8 @@ class Given:
     """f, for each floor."""
     told: Array
     """Mean log-likelihood of the held-out rows, for each floor."""
+    plain: float
+    """The most that any learner, or the frequencies of the labels, tell without a floor."""
 
     @property
     def best(self) -> int:
@@ -65,13 +71,18 @@ def flipped(p: Array, rate: float | Array, k: int) -> Array:
     return np.asarray((1 - rate) * p + rate * (1 - p) / (k - 1))
 
 
-def wrong_if_flipped(p: Array, rate: float, k: int) -> Array:
-    """The probability that a label was flipped which had the probability p before.
+def contradicted(g: Array, k: int) -> Array:
+    """log of (1 − s) g + s (1 − g)/(k − 1) for each share s (last axis but one) and item (last axis).
 
-    >>> wrong_if_flipped(np.array([0.5, 0.01]), 0.1, 2).round(2)
-    array([0.1 , 0.92])
+    >>> contradicted(np.array([0.01]), 2).round(1).ravel()[[0, 10, -1]].tolist()
+    [-3.9, -2.4, -0.7]
     """
-    return np.asarray(rate * (1 - p) / (k - 1) / np.maximum(flipped(p, rate, k), TINY))
+    return np.asarray(np.log(flipped(g[..., None, :], RATES[:, None], k)))
+
+
+def of_labels(P: Array, labels: Ints) -> Array:
+    """The probability of each label."""
+    return np.asarray(P[np.arange(len(labels)), labels])
 
 
 def average(predictions: Sequence[Prediction], problem: Problem) -> Given:
@@ -80,14 +91,17 @@ def average(predictions: Sequence[Prediction], problem: Problem) -> Given:
     fits = [_calibrated(p.rows, y, k) for p in predictions]
     best = [int(told.argmax()) for _, told in fits]
     loss = -np.array([told[floor] for (_, told), floor in zip(fits, best, strict=True)])
-    weights = np.exp(-AVERAGED * (loss - loss.min()))
+    weights = np.exp(-COUNT * (loss - loss.min()))
     weights /= weights.sum()
     scaled = [(w, f[floor], p) for w, (f, _), floor, p in zip(weights, fits, best, predictions, strict=True)]
     rows = sum(w * _log_softmax(f * p.rows) for w, f, p in scaled)
     trusted = sum(w * _log_softmax(f * p.trusted) for w, f, p in scaled)
     name = predictions[0].name if len(predictions) == 1 else f"the average of {len(predictions)} learners"
     found = Prediction(Kind.GIVEN, name, np.asarray(rows), np.asarray(trusted))
-    return Given(found, weights, *_calibrated(found.rows, y, k))
+    frequencies = np.bincount(y, minlength=k) / len(y)
+    plain = [float(told[0]) for _, told in fits] + [float((frequencies * np.log(frequencies + TINY)).sum())]
+    factors, told = _calibrated(found.rows, y, k)
+    return Given(found, weights, factors, told, max(*plain, float(told[0])))
 
 
 def _calibrated(scores: Array, y: Ints, k: int) -> tuple[tuple[float, ...], Array]:

@@ -17,24 +17,29 @@ import numpy as np
 
 from duti.arrays import Array, Ints
 from duti.learners.erm import ERM
-from duti.learners.preconditioner import BlockPreconditioner
+from duti.learners.preconditioner import MOST_BLOCKS, BlockPreconditioner, block_preconditioner
 from duti.objective import Objective
 from duti.solvers.bilevel import Point
 
-ROWS_A_FEATURE = 20
-"""With so many rows for each feature, one row of them more or less makes no difference."""
-STUBBORN = 0.05
-"""A row that determines its own score entirely is taken to leave so much of it to the others."""
+NEGLIGIBLE = 0.05
+"""With fewer features than this for each row, one row more or less makes no difference; and a row that
+determines its own score entirely is taken to leave so much of it to the others."""
 
 FOLDS = 5
 """Where things are left out a fold at a time."""
 
 
 def block_inverse(erm: ERM, scores: Array) -> BlockPreconditioner:
-    """H⁻¹, one block for each class; of many rows about."""
+    """H⁻¹, one block for each class; of many rows about.
+
+    Many classes share a block. Mostly two of them compete for a row, with the curvature ½ Σ p(1 − p) each.
+    """
     curvature = erm.loss.curvature(scores)
     sample = erm.sample(curvature)
-    return erm.metric(sample, curvature.take(sample.index))
+    weights = curvature.take(sample.index).weights
+    if weights.shape[1] > MOST_BLOCKS:
+        weights = weights.sum(axis=1, keepdims=True) / 2
+    return block_preconditioner(sample, weights, erm.penalty)
 
 
 def leverages(erm: ERM, inverse: BlockPreconditioner, always: Ints | None = None) -> Array:
@@ -42,7 +47,7 @@ def leverages(erm: ERM, inverse: BlockPreconditioner, always: Ints | None = None
     found = np.zeros((erm.rows.n, len(inverse.roots)))
     if inverse.roots[0].ndim == 1:
         return found
-    many = erm.rows.n >= ROWS_A_FEATURE * erm.rows.D
+    many = NEGLIGIBLE * erm.rows.n >= erm.rows.D
     some: Ints | slice = slice(None) if not many else np.empty(0, dtype=np.intp) if always is None else always
     rows = erm.rows.subset(some) if isinstance(some, np.ndarray) else erm.rows
     for block, root in enumerate(inverse.roots):
@@ -52,7 +57,7 @@ def leverages(erm: ERM, inverse: BlockPreconditioner, always: Ints | None = None
 
 def rows_left_out(erm: ERM, leverage: Array, scores: Array, labels: Array) -> Array:
     """The score of each row for each class from a learner that did not see it."""
-    own = np.maximum(1 - leverage * erm.loss.curvature(scores).weights, STUBBORN)
+    own = np.maximum(1 - leverage * erm.loss.curvature(scores).weights, NEGLIGIBLE)
     return np.asarray(scores + leverage * erm.loss.d_scores(scores, labels) / own, dtype=np.float64)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from duti.arrays import Array, Ints, Matrix
 from duti.automatic.candidates import CHOSEN_ON, MANY_ITEMS
-from duti.automatic.evidence import SLIPS
 from duti.automatic.fits import shows_all_classes
+from duti.automatic.given import SLIPS
 from duti.automatic.leave_one_out import FOLDS
 from duti.automatic.predictions import Kind, Prediction
 from duti.problem import Problem

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
+from scipy.stats import norm
 
 from duti.arrays import Array, Mask, Targets
-from duti.automatic.evidence import Evidence, of_labels
-from duti.automatic.given import FLOORS, RATES, wrong_if_flipped
-from duti.automatic.power import power
-from duti.claims import CONFIDENCE, BugCount, Power, Verdict
+from duti.automatic.evidence import Evidence, systematic_if
+from duti.automatic.given import SLIPS
+from duti.automatic.power import DRAWS, power
+from duti.claims import BugCount, Power, Verdict
 
-INTERVAL = 2 * CONFIDENCE - 1
-"""The probability that the number of bugs lies in its interval: either end is passed with 5 %."""
-WIDEST = 0.04
+SPREAD = 0.3
+"""Numbers of wrong labels are told up to a factor e^±0.3: the standard deviation of the logarithm on
+tables with bugs, where there are many. 0.25 instead: in its interval .76 of them instead of .81, told .57
+instead of .54."""
+INTERVAL = 0.85
+"""The probability that the number of bugs lies in its interval."""
+WIDEST = 2 * SLIPS
 """A number is told if its interval is no wider than ± 50 %, or than this share of the rows."""
 CERTAIN = float(np.sqrt(np.finfo(float).eps))
 """No probability is closer to 0 or 1, so that it has log-odds."""
@@ -50,86 +56,68 @@ class Posterior:
 
 def posterior(evidence: Evidence, systematic: float | None = None) -> Posterior:
     """What the hypotheses make of every row."""
-    problem, weights = evidence.problem, evidence.weights
-    none, random, of_groups = weights.hypotheses
+    problem, known = evidence.problem, evidence.hypotheses
     if systematic is not None:
-        random, of_groups = (1 - none) * (1 - systematic), (1 - none) * systematic
-    if_random = _if_random(evidence)
-    share = float(weights.shares @ RATES)
-    located = _with_mean(evidence.suspected, share * float(evidence.judged.mean()))
-    # Learners that do not know where the bugs are leave a share of wrong labels that may be anywhere.
-    anywhere = np.where(evidence.judged, weights.located * located + (1 - weights.located) * share, 0)
-    wrong = _recalibrated(random * if_random + of_groups * anywhere, evidence)
-    # For the order alone: where bugs are systematic, labels may be flipped now and then as well.
-    unlikely = 1 - of_labels(evidence.q, problem.y)
-    others = random * evidence.q + of_groups * evidence.q_helped
-    others[np.arange(problem.n), problem.y] = 0
+        known = replace(known, systematic=systematic)
+    score = _recalibrated(evidence.wrong(evidence.rows, replace(known, bugs=1.0)), evidence)
+    shares = _shares(evidence, float(score.mean()))
+    if problem.verified_at_random:
+        score = _with_mean(score, shares.if_some)
+    wrong = known.bugs * score
+    others = _candidates(evidence, known.systematic)
     best = others.max(axis=1) / np.maximum(others.sum(axis=1), CERTAIN)
-    verdict = verdict_of(np.array([none, random, of_groups]), float(wrong.sum()))
+    verdict = verdict_of(known.probabilities, float(wrong.sum()))
     return Posterior(
         wrong=wrong,
-        score=(1 - of_groups) * unlikely + of_groups * evidence.suspected,
+        score=score,
         candidates=others.argmax(axis=1),
         changed=(wrong > 1 / 2) & (wrong * best > 1 - wrong),
-        number=_number(evidence, float(wrong.sum())),
+        number=number_of_bugs(
+            problem.n * shares.values.ravel(),
+            shares.weights(known.bugs).ravel(),
+            float(wrong.sum()),
+            problem.n,
+        ),
         verdict=verdict,
-        reason=_reason(evidence, np.array([none, random, of_groups])),
-        systematic=None if verdict is Verdict.NO_EVIDENCE else float(of_groups / (random + of_groups)),
-        power=power(evidence.g_trusted.max(axis=1), problem.k),
+        reason=_reason(evidence, known.probabilities),
+        systematic=None if verdict is Verdict.NO_EVIDENCE else known.systematic,
+        power=power(evidence.g_trusted.max(axis=1), problem.k, partial(systematic_if, k=problem.k)),
     )
 
 
-def _if_random(evidence: Evidence) -> Array:
-    """The mean of P(wrong) over rates of flips."""
-    q, weights = of_labels(evidence.q, evidence.problem.y), evidence.weights.random
-    wrong = [wrong_if_flipped(q, rate, evidence.problem.k) for rate in FLOORS.tolist()]
-    return np.asarray(weights @ np.array(wrong) / weights.sum())
+def _candidates(evidence: Evidence, systematic: float) -> Array:
+    """(n, k): how probable it is that each other label is the true one, P(true j | x, given y) ∝ q_j T_jy."""
+    q = (1 - systematic) * evidence.truth.rows + systematic * evidence.helped.rows
+    others = q * evidence.confusions.matrix[:, evidence.problem.y].T
+    others[np.arange(len(others)), evidence.problem.y] = 0
+    return np.asarray(others)
 
 
-def _with_mean(wrong: Array, mean: float) -> Array:
-    """Probabilities with another mean: log-odds are shifted by as much as it takes; zeros stay.
-
-    >>> _with_mean(np.array([0.0, 0.5, 0.9]), 0.3).round(1)
-    array([0. , 0.2, 0.7])
-    """
-    some = wrong > 0
-    if not 0 < mean * len(wrong) < some.sum():
-        return wrong
-    odds, most = logit(np.clip(wrong[some], CERTAIN, 1 - CERTAIN)), -float(logit(CERTAIN))
-
-    def excess(shift: float) -> float:
-        return float(expit(odds + shift).sum()) - mean * len(wrong)
-
-    found = np.zeros_like(wrong)
-    found[some] = expit(odds + brentq(excess, -2 * most, 2 * most))
-    return found
-
-
-def _recalibrated(wrong: Array, evidence: Evidence) -> Array:
+def _recalibrated(score: Array, evidence: Evidence) -> Array:
     """By what was found of verified rows: a shift of the log-odds, N(0, 1) beforehand.
 
     Fair as long as rows were chosen by what the learners know of them, such as the ranking.
     """
     number = len(evidence.found_wrong)
     if not number:
-        return wrong
-    expected = _odds(_expected_of_pairs(evidence))
+        return score
+    expected = _odds(evidence.wrong(evidence.pairs, replace(evidence.hypotheses, bugs=1.0)))
 
     def slope(shift: float) -> float:
         return float((expit(expected + shift) - evidence.found_wrong).sum()) + shift
 
-    shift = brentq(slope, -number, number)
-    return np.where(wrong > 0, expit(_odds(wrong) + shift), 0.0)
+    return np.asarray(expit(_odds(score) + brentq(slope, -number, number)))
 
 
-def _expected_of_pairs(evidence: Evidence) -> Array:
-    """The probability that each verified row was wrong, before anybody looked."""
-    (items, given), weights = evidence.problem.pairs, evidence.weights
-    _, random, of_groups = weights.hypotheses
-    floor = int(weights.random.argmax())
-    p = evidence.given.trusted(floor)[items, given]
-    flipped = wrong_if_flipped(p, float(FLOORS[floor]), evidence.problem.k)
-    return np.asarray(random * flipped + of_groups * evidence.disputed_pairs)
+def _with_mean(score: Array, mean: float) -> Array:
+    """Probabilities whose log-odds are shifted until this is their mean.
+
+    >>> _with_mean(np.array([0.1, 0.5]), 0.5).round(2)
+    array([0.25, 0.75])
+    """
+    odds, farthest = _odds(score), 2 * float(logit(1 - CERTAIN))
+    shift = brentq(lambda shift: float(expit(odds + shift).mean()) - mean, -farthest, farthest)
+    return np.asarray(expit(odds + shift))
 
 
 def _odds(p: Array) -> Array:
@@ -167,16 +155,40 @@ def in_words(probability: Array) -> str:
     return f"Probabilities: no wrong labels {none}, random ones {random}, systematic ones {systematic}."
 
 
-def _number(evidence: Evidence, expected: float) -> BugCount | None:
-    """Flips at some rate, or a share of systematic bugs."""
-    weights, n = evidence.weights, evidence.problem.n
-    shares = np.concatenate([[0.0], FLOORS, RATES])
-    weight = np.concatenate([[weights.none.sum()], weights.random, weights.systematic * weights.shares])
-    return number_of_bugs(n * shares, weight, expected, n)
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """Of wrong labels, and how probable they are: without bugs to speak of, and with some."""
+
+    values: Array
+    """(2, draws)."""
+    probable: Array
+    """(2, draws): each sums to one."""
+
+    @property
+    def if_some(self) -> float:
+        """The mean share."""
+        return float(self.values[1] @ self.probable[1])
+
+    def weights(self, bugs: float) -> Array:
+        """Of both together."""
+        return np.array([[1 - bugs], [bugs]]) * self.probable
+
+
+def _shares(evidence: Evidence, expected: float) -> _Shares:
+    """Hardly any, or, up to a factor, as many as are expected; what was found at random tells more of it."""
+    deviations = norm.ppf((np.arange(DRAWS) + 1 / 2) / DRAWS)
+    shares = np.array([SLIPS * abs(deviations), expected * np.exp(SPREAD * deviations)]).clip(
+        CERTAIN, 1 - SLIPS
+    )
+    told = np.zeros_like(shares)
+    if evidence.problem.verified_at_random:
+        wrong = int(evidence.found_wrong.sum())
+        told = wrong * np.log(shares) + (len(evidence.found_wrong) - wrong) * np.log1p(-shares)
+    return _Shares(shares, softmax(told, axis=1))
 
 
 def number_of_bugs(numbers: Array, weights: Array, expected: float, n: int) -> BugCount | None:
-    """The shortest interval that is probable enough; None if it is too wide to be told.
+    """The shortest interval that is probable enough, in whole labels; None if it is too wide to be told.
 
     >>> number_of_bugs(np.array([0.0, 10.0, 20.0]), np.array([0.95, 0.03, 0.02]), 1.0, 100).high
     0.0
@@ -187,7 +199,7 @@ def number_of_bugs(numbers: Array, weights: Array, expected: float, n: int) -> B
     low = np.interp(starts, below, sorted_numbers)
     high = np.interp(starts + INTERVAL, below, sorted_numbers)
     best = int((high - low).argmin())
-    interval = float(low[best]), min(float(high[best]), float(n))
+    interval = float(np.floor(low[best])), min(float(np.ceil(high[best])), float(n))
     if interval[1] - interval[0] > max(sum(interval) / 2, WIDEST * n):
         return None
     return BugCount(min(max(expected, interval[0]), interval[1]), *interval)

@@ -25,16 +25,18 @@ import numpy as np
 from scipy.special import logsumexp
 
 from duti.arrays import Array, Mask
-from duti.automatic.evidence import PRIOR, SLIPS, SMALLEST_CHANGE, SPREAD, contradicted
-from duti.automatic.given import AVERAGED, RATES
+from duti.automatic.given import COUNT, RATES, SLIPS, SMALLEST_CHANGE, contradicted
 from duti.automatic.noise import TAILS, Contaminated, Noise, contaminated, likeliest, noises_of
-from duti.automatic.posterior import WIDEST, Posterior, in_words, number_of_bugs, verdict_of
+from duti.automatic.posterior import SPREAD, WIDEST, Posterior, in_words, number_of_bugs, verdict_of
 from duti.automatic.power import power
 from duti.automatic.predictions import Kind, Prediction
 from duti.claims import CONFIDENCE, BugCount, Verdict
 from duti.path import noise_level
 from duti.problem import Problem
 
+PRIOR = {"none": 3 / 4, "random": 1 / 6, "touched": 1 / 24, "described": 1 / 24}
+"""Three of four tables are fine; single slips are twice as frequent as a wrong rule, which a learner can
+describe or not."""
 BLURS = (1.0, 1.5, 2.5, 4.0, 8.0)
 """How much farther from q than noise trusted items may be: q errs, too."""
 HARDLY_ANY = WIDEST / 2
@@ -235,7 +237,7 @@ class Values:
     @cached_property
     def _count(self) -> float:
         """n'."""
-        return min(AVERAGED, self.problem.n)
+        return min(COUNT, self.problem.n)
 
     @cached_property
     def _g_rows(self) -> float:
@@ -360,7 +362,7 @@ def posterior_of_values(values: Values) -> Posterior:
     # Systematic bugs of which hardly a row can be told are no evidence, unless they are certain.
     few = share > 1 / 2 and wrong.mean() < HARDLY_ANY and none > 1 - CONFIDENCE
     verdict = verdict_of(weights.hypotheses, 0.0 if few else float(wrong.sum()))
-    said = power(values.g_items, 2)
+    said = power(values.g_items, 2, _systematic_if)
     return Posterior(
         wrong=wrong,
         score=-np.log(right),
@@ -372,6 +374,15 @@ def posterior_of_values(values: Values) -> Posterior:
         systematic=None if verdict is Verdict.NO_EVIDENCE else float(share),
         power=said,
     )
+
+
+def _systematic_if(g: Array, sure: Array) -> Array:  # noqa: ARG001
+    """The probability of systematic bugs for each set of items (draws, m), by what contradicts g alone."""
+    none = np.log(PRIOR["none"]) + np.log(g).sum(axis=1)
+    prior = -SMALLEST_CHANGE * RATES
+    prior = np.log(PRIOR["touched"]) + prior - logsumexp(prior)
+    systematic = logsumexp(prior + contradicted(g, 2).sum(axis=-1), axis=1)
+    return np.asarray(1 / (1 + np.exp(none - systematic)))
 
 
 def _number(values: Values, expected: float, missed: float) -> BugCount | None:
@@ -428,7 +439,7 @@ def _reason(values: Values, probability: Array) -> str:
 def average(given: Sequence[Prediction], problem: Problem) -> Prediction:
     """g: learners of the labels as given, those that predict held-out rows best."""
     size = np.log([row_loss(p, problem) for p in given])
-    weights = np.exp(-AVERAGED * (size - size.min()))
+    weights = np.exp(-COUNT * (size - size.min()))
     weights /= weights.sum()
     rows = np.asarray(sum(w * p.rows for w, p in zip(weights, given, strict=True)))
     trusted = np.asarray(sum(w * p.trusted for w, p in zip(weights, given, strict=True)))
