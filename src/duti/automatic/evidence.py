@@ -35,6 +35,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, logit, logsumexp
 
 from duti.arrays import Array, Ints, Mask
@@ -231,8 +232,8 @@ class Evidence:
         bugs, systematic = BUGS(statistics), SYSTEMATIC(statistics)
         if not len(self.found_wrong):
             return Hypotheses(float(expit(bugs)), float(expit(systematic)))
-        none = self._seen(np.zeros(1))
-        kinds = [self._seen(self.wrong(self.pairs, Hypotheses(1.0, kind))) for kind in (0.0, 1.0)]
+        none = self._seen(np.full(len(self.found_wrong), odds(np.zeros(1))))
+        kinds = [self._seen_if(kind) for kind in (0.0, 1.0)]
         prior = np.log([expit(-systematic), expit(systematic)])
         some = float(logsumexp(prior + kinds))
         return Hypotheses(float(expit(bugs + some - none)), float(expit(systematic + kinds[1] - kinds[0])))
@@ -281,10 +282,30 @@ class Evidence:
             for p, weight in zip(one.predictions, one.weights.tolist(), strict=True)
         ]
 
-    def _seen(self, wrong: Array) -> float:
-        """Log-likelihood of what was found of verified rows that are wrong with these probabilities."""
-        p = np.clip(wrong, SLIPS / 2, 1 - SLIPS / 2)
-        return float(np.log(np.where(self.found_wrong, p, 1 - p)).sum())
+    def shift(self, log_odds: Array) -> float:
+        """What log-odds that verified rows are wrong are off by: the most probable, N(0, 1) beforehand.
+
+        Fair as long as rows were chosen by what the learners know of them, such as the ranking.
+        """
+        number, found = len(self.found_wrong), self.found_wrong
+
+        def slope(shift: float) -> float:
+            return float((expit(log_odds + shift) - found).sum()) + shift
+
+        return float(brentq(slope, -number, number)) if number else 0.0
+
+    def _seen_if(self, systematic: float) -> float:
+        """Log-likelihood of what was found of verified rows, if bugs are systematic or not.
+
+        How many of them are wrong tells neither, unless they were drawn at random; which of them, does.
+        """
+        log_odds = odds(self.wrong(self.pairs, Hypotheses(1.0, systematic)))
+        shift = self.shift(log_odds)
+        return self._seen(log_odds + shift) - shift**2 / 2
+
+    def _seen(self, log_odds: Array) -> float:
+        """The same, if these are the log-odds that they are wrong."""
+        return float(-np.logaddexp(0, np.where(self.found_wrong, -log_odds, log_odds)).sum())
 
 
 def contrary(g: Array, k: int) -> Array:

@@ -11,7 +11,7 @@ from scipy.special import expit, logit, softmax
 from scipy.stats import norm
 
 from duti.arrays import Array, Mask, Targets
-from duti.automatic.evidence import Evidence, systematic_if
+from duti.automatic.evidence import Evidence, odds, systematic_if
 from duti.automatic.given import SLIPS
 from duti.automatic.power import DRAWS, power
 from duti.claims import BugCount, Power, Verdict
@@ -94,19 +94,10 @@ def _candidates(evidence: Evidence, systematic: float) -> Array:
 
 
 def _recalibrated(score: Array, evidence: Evidence) -> Array:
-    """By what was found of verified rows: a shift of the log-odds, N(0, 1) beforehand.
-
-    Fair as long as rows were chosen by what the learners know of them, such as the ranking.
-    """
-    number = len(evidence.found_wrong)
-    if not number:
-        return score
-    expected = _odds(evidence.wrong(evidence.pairs, replace(evidence.hypotheses, bugs=1.0)))
-
-    def slope(shift: float) -> float:
-        return float((expit(expected + shift) - evidence.found_wrong).sum()) + shift
-
-    return np.asarray(expit(_odds(score) + brentq(slope, -number, number)))
+    """By what was found of verified rows."""
+    expected = evidence.wrong(evidence.pairs, replace(evidence.hypotheses, bugs=1.0))
+    shift = evidence.shift(odds(expected))
+    return np.asarray(expit(_odds(score) + shift)) if shift else score
 
 
 def _with_mean(score: Array, mean: float) -> Array:
@@ -115,9 +106,9 @@ def _with_mean(score: Array, mean: float) -> Array:
     >>> _with_mean(np.array([0.1, 0.5]), 0.5).round(2)
     array([0.25, 0.75])
     """
-    odds, farthest = _odds(score), 2 * float(logit(1 - CERTAIN))
-    shift = brentq(lambda shift: float(expit(odds + shift).mean()) - mean, -farthest, farthest)
-    return np.asarray(expit(odds + shift))
+    known, farthest = _odds(score), 2 * float(logit(1 - CERTAIN))
+    shift = brentq(lambda shift: float(expit(known + shift).mean()) - mean, -farthest, farthest)
+    return np.asarray(expit(known + shift))
 
 
 def _odds(p: Array) -> Array:
