@@ -60,6 +60,9 @@ def report(cases: Sequence[Case]) -> None:
     fit = fitted(cases)
     for name, weights in vars(fit).items():
         print(name, weights)
+    if len({one.table for one in cases}) < FOLDS:
+        print(f"What they are worth is told by {FOLDS} tables or more.")
+        return
     outside = list(left_out(cases))
     print("verdicts, balanced", recalls(outside))
     print("kind: cases, AP, labels wrong and probably wrong, calibration error")
@@ -82,7 +85,7 @@ def left_out(cases: Sequence[Case]) -> Iterator[tuple[Case, Fit]]:
             np.random.default_rng(0).permutation(tables).tolist(), np.arange(len(tables)) % FOLDS, strict=True
         )
     )
-    for number in range(min(FOLDS, len(tables))):
+    for number in range(FOLDS):
         inside = [one for one in cases if folds[one.table] != number]
         without = fitted(inside)
         yield from ((one, without) for one in cases if folds[one.table] == number)

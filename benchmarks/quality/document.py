@@ -32,9 +32,9 @@ INTRODUCTION = f"""# Quality
 
 Written by `make quality`; the numbers behind it are in `quality.jsonl`, one line for each draw of a task.
 All contenders answer for the rows of the same draws, with settings that were fixed beforehand, as were the
-tasks and the number of draws of each. Numbers of the recipe were chosen on tables of the KEEL repository and
-on synthetic ones (ADR 9), none of which is below; these tables were looked at on seeds 6000 and 6001 while
-the recipe was rewritten. What is reported are seeds 7000 on.
+tasks and the number of draws of each. Numbers of the recipe were fitted and chosen on tables of the KEEL
+repository and on made ones (ADR 11), none of which is below; these tables were looked at on seeds 6000 to
+6002 while the recipe was rewritten. What is reported are seeds 7000 on.
 
 **Contenders.** *{OURS}* is `duti.debug(X, y, X_trusted, y_trusted)`, with no other argument, on every task.
 *{VERIFIED}* is `duti.debug(X, y, verified={{row: label}})` on tasks of the group *verified*, where the same
