@@ -295,6 +295,25 @@ class TestBias:
         flagged = [0, 1, 2, 3, 100, 101, 102, 103]
         assert bias(flags_of(rows, flagged)).sentence == "No column has values that stand out beyond chance."
 
+    @pytest.mark.parametrize("absent", [False, True])
+    @pytest.mark.parametrize("kind", ["date", "unsigned", "infinite"])
+    def test_a_column_of_a_single_value_has_a_single_bin(self, kind: str, absent: bool) -> None:
+        n = 60
+        cells: dict[str, tuple[list[Any], Any]] = {
+            "date": ([datetime(2020, 1, 5)] * n, pa.timestamp("us")),
+            "unsigned": ([2**63 + i for i in range(n)], pa.uint64()),  # as floats all the same
+            "infinite": ([float("inf")] * n, pa.float64()),
+        }
+        values, held = cells[kind]
+        gone = absent & (np.arange(n) % 3 == 0)
+        told_cells = [None if lost else value for value, lost in zip(values, gone, strict=True)]
+        column = pa.array(told_cells, held)
+        rows = pa.table({"only": column, "other": np.arange(n) % 2})
+        found = {one.column: one for one in bias(flags_of(rows, list(range(20)), groups=("only",))).columns}
+        told = [(value.name, value.rows) for value in found["only"].values] if "only" in found else []
+        assert ("missing", 20) in told or not absent or kind == "infinite"
+        assert sum(rows for _, rows in told) in (0, n)
+
 
 class TestPictures:
     def test_axes_have_the_units_of_the_column(self, students: Case) -> None:
@@ -358,6 +377,42 @@ class TestPictures:
         centred = X - X.mean(axis=0)
         values = np.linalg.svd(centred, compute_uv=False) ** 2
         assert dense[2] == pytest.approx(values[:2].sum() / values.sum())
+
+    def test_a_table_of_categories_only_is_projected(self) -> None:
+        """The columns of a one-hot code sum to one, exactly so where every category is as frequent."""
+        code = np.eye(4)
+        X = np.hstack([code[np.arange(64) % 4], code[np.arange(64) // 16]])
+        xy, others, share = projection(X, X[:3])
+        assert np.isfinite(xy).all()
+        np.testing.assert_allclose(others, xy[:3])
+        assert 0 < share < 1
+
+    @pytest.mark.parametrize("value", [0.0, 7.0, 1e200])
+    def test_rows_that_are_all_the_same_are_one_point(self, value: float) -> None:
+        xy, others, share = projection(np.full((40, 6), value), np.ones((2, 6)))
+        assert not xy.any()
+        assert not others.any()
+        assert share == 1
+
+    def test_very_large_numbers_are_projected(self) -> None:
+        X = 1e200 * np.random.default_rng(0).normal(size=(40, 6))
+        xy, _, share = projection(X, X[:2])
+        assert np.isfinite(xy).all()
+        assert 0.3 < share < 1
+
+    @pytest.mark.parametrize("chart", ["view", "bias", "path_chart"])
+    def test_a_chart_that_cannot_be_drawn_costs_nothing_else(
+        self, chart: str, students: Case, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(*_: object) -> None:
+            raise MemoryError
+
+        whole = html(students)
+        monkeypatch.setattr(f"duti.report.page.{chart}", broken)
+        page = html(students)
+        assert page.count("This chart could not be drawn (MemoryError).") == 1
+        assert "could not be drawn" not in whole
+        assert page.count('<section class="card') == whole.count('<section class="card')
 
     def test_a_scale_of_equal_values_has_room(self) -> None:
         assert Scale.of(np.array([3.0, 3.0]), 0, 100).at(3.0) == 50

@@ -209,11 +209,13 @@ def _binned(name: str, column: Any) -> Coded | None:
         return None
     edges = np.unique(np.quantile(known[:: -(-len(known) // SAMPLE)], np.linspace(0, 1, BINS + 1)))
     edges[0], edges[-1] = known.min(), known.max()
+    if len(edges) == 1:  # all are the same, as numbers with so many digits as a float has
+        edges = np.repeat(edges, 2)
     codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
     codes[missing] = len(edges) - 1
     ends = [
         str(np.datetime64(int(edge), "us").astype("datetime64[D]")) if temporal else number(edge, 3)
         for edge in edges
     ]
-    names = [f"{low} to {high}" for low, high in pairwise(ends)]
+    names = [low if low == high else f"{low} to {high}" for low, high in pairwise(ends)]
     return Coded(name, codes, (*names, ABSENT), ordered=True)

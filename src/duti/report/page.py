@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from markupsafe import Markup
 
@@ -23,6 +24,7 @@ from duti.report.text import MISSING, cell, number, percent, visible
 from duti.report.trusted import item_names, trusted_table
 from duti.report.view import view
 
+Drawn = TypeVar("Drawn")
 LEARNERS = 6
 """Learners on the page at most."""
 COUNTING = 0.005
@@ -40,6 +42,14 @@ class Weighed:
     trusted_loss: str
     weight: str
     bar: Markup
+
+
+@dataclass(frozen=True)
+class Lost:
+    """In place of a chart."""
+
+    lost: str
+    """Why it is not there."""
 
 
 def html(case: Case) -> str:
@@ -69,12 +79,25 @@ def html(case: Case) -> str:
         table=flagged_table(case, marks, names),
         trusted=trusted,
         shown_items={item.item for item in trusted.items},
-        bias=bias(case),
-        path=path_chart(case),
-        view=view(case, marks),
+        bias=_drawn(lambda: bias(case)),
+        path=_drawn(lambda: path_chart(case)),
+        view=_drawn(lambda: view(case, marks)),
         learners=_learners(case),
         interrupted=case.findings.status == Status.INTERRUPTED,
     )
+
+
+def _drawn(draw: Callable[[], Drawn]) -> Drawn | Lost:
+    """A chart of odd data that cannot be drawn is left out: it costs neither the report nor the findings.
+
+    >>> _drawn(lambda: 1 / 0)
+    Lost(lost='This chart could not be drawn (ZeroDivisionError). All else on this page holds without it.')
+    """
+    try:
+        return draw()
+    except Exception as error:
+        name = type(error).__name__
+        return Lost(f"This chart could not be drawn ({name}). All else on this page holds without it.")
 
 
 def _seen(value: Any) -> Any:
