@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from duti import DutiError, ProblemError, encode
+import duti
+from duti import DutiError, Problem, ProblemError, encode
 
 MATRIX = np.array([[0.0, 2.0, 1.0], [1.0, 3.0, 1.0]])
 NAN, INF = float("nan"), float("inf")
@@ -202,7 +203,7 @@ def test_masked_and_missing_cells_count_as_nan(X: Any) -> None:
 
 @pytest.mark.parametrize("huge", [1e101, -1e300, 10**200])
 def test_numbers_whose_squares_overflow_ask_to_be_rescaled(huge: float) -> None:
-    with pytest.raises(ProblemError, match=r"beyond ±1e\+100 in 1 cell\(s\) \(column 0: 1\); rescale"):
+    with pytest.raises(ProblemError, match=r"beyond ±1e\+30 in 1 cell\(s\) \(column 0: 1\); rescale"):
         table([[huge], [1.0]])
 
 
@@ -510,8 +511,24 @@ def test_regression_refuses_text_even_if_it_looks_like_numbers() -> None:
 
 
 def test_regression_refuses_labels_whose_squares_overflow() -> None:
-    with pytest.raises(ProblemError, match=r"y contains numbers beyond ±1e\+100 in 1 rows; rescale"):
+    with pytest.raises(ProblemError, match=r"y contains numbers beyond ±1e\+30 in 1 rows; rescale"):
         encode.real_labels(np.array([1.0, 1e200]), "y")
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e-175, 5e-324])
+def test_regression_refuses_labels_whose_squares_vanish(scale: float) -> None:
+    X, y = np.arange(8.0)[:, None], scale * np.arange(8.0)
+    with pytest.raises(ProblemError, match=r"y has no label beyond ±.*; rescale the labels"):
+        Problem(X, y, [[0.5]], [0.0], task="regression")
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e29])
+def test_labels_of_any_other_scale_have_qualities(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    X, X_trusted = rng.normal(size=(40, 2)), rng.normal(size=(6, 2))
+    found = duti.debug(X, scale * X[:, 0], X_trusted, scale * X_trusted[:, 0], task="regression")
+    assert np.isfinite(found.label_quality).all()
+    assert np.isfinite(found.candidate_labels).all()
 
 
 def test_text_that_is_not_unicode_is_refused() -> None:

@@ -225,6 +225,8 @@ class Problem:
             raise ProblemError("classes is for classification; leave it out, or say task='classification'.")
         self.classes, self.given = (None, given) if found is None else (found.labels, found.given)
         self.given_y = self._encoded(self.given, "y")
+        if found is None:
+            encode.refuse_tiny(self.given_y, "y")
         if found is None and given.dtype.kind != "f":
             self.given = self.given_y.copy()
         checked = self._encoded(right.checked, "verified")

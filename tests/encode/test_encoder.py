@@ -183,7 +183,7 @@ def trusted(**changes: Any) -> tuple[Any, str]:
         ({"age": [None, "31"]}, r"X_trusted column 'age', row 1 holds '31', but the column is for numbers"),
         ({"age": [31, "old"]}, r"X_trusted column 'age', row 1 holds 'old', but the column is for numbers"),
         ({"age": [np.inf, 1.0]}, r"X_trusted column 'age' contains infinity or numbers beyond .* in 1 cell"),
-        ({"age": [1e99, -1e101]}, r"X_trusted column 'age' contains infinity or numbers beyond"),
+        ({"age": [1e29, -1e31]}, r"X_trusted column 'age' contains infinity or numbers beyond"),
         (
             {"ok": ["yes", "no"]},
             r"X_trusted column 'ok', row 0 holds 'yes', but the column is for True or False",
@@ -268,8 +268,8 @@ def test_numbers_of_other_rows_match_categories_that_look_like_numbers() -> None
 
 def test_numbers_astronomically_far_from_the_training_rows_are_refused() -> None:
     encoder = Encoder.fit(pa.table({"a": [0.0, 1e-90]}))
-    with pytest.raises(ProblemError, match=r"X_trusted holds numbers which are more than 1e\+100 standard"):
-        encoder.transform(pa.table({"a": [1e60]}), "X_trusted")
+    with pytest.raises(ProblemError, match=r"X_trusted holds numbers which are more than 1e\+30 standard"):
+        encoder.transform(pa.table({"a": [1e10]}), "X_trusted")
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,9 @@ def _sized(model: Any, n: int) -> Any:
 
 
 def _fitted(model: Any, X: Matrix, y: Any) -> Any:
-    with catch_warnings():  # rows that every tree has seen are not predicted; that is dealt with
-        simplefilter("ignore", UserWarning)
+    with catch_warnings():
+        simplefilter("ignore", UserWarning)  # rows that every tree has seen are not predicted: dealt with
+        simplefilter("ignore", RuntimeWarning)  # values beyond the largest integer are no integers
         return model.fit(X, y)
 
 

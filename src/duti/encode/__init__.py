@@ -3,7 +3,7 @@
 from duti.encode.classes import Classes, Trusted, classes_of
 from duti.encode.encoder import Encoder, encoded_table
 from duti.encode.items import PAPER_CONFIDENCE, confidences, stacked, trusted_rows
-from duti.encode.labels import codes, natural, real_labels, sorted_classes, vector
+from duti.encode.labels import codes, natural, real_labels, refuse_tiny, sorted_classes, vector
 from duti.encode.layout import Column, Layout
 from duti.encode.oddities import items_that_are_rows, odd_items, odd_rows
 from duti.encode.probabilities import as_features, predicted
@@ -35,6 +35,7 @@ __all__ = [
     "positions",
     "predicted",
     "real_labels",
+    "refuse_tiny",
     "require_same_length",
     "sorted_classes",
     "stacked",

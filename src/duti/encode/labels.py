@@ -117,6 +117,10 @@ def natural(values: Labels) -> Labels:
     return values if is_text else np.asarray(values.tolist())
 
 
+SMALLEST = 1e-100
+"""Squares of numbers that are all much smaller would vanish."""
+
+
 def real_labels(values: Labels, name: str) -> Array:
     """Labels of a regression as floats."""
     values = natural(values)
@@ -130,6 +134,18 @@ def real_labels(values: Labels, name: str) -> Array:
     if huge:
         raise ProblemError(f"{name} contains numbers beyond ±{LARGEST:g} in {huge} rows; rescale the labels.")
     return reals
+
+
+def refuse_tiny(reals: Array, name: str) -> None:
+    """Labels of a regression that are all next to nothing.
+
+    >>> refuse_tiny(np.array([0.0, 1e-9]), "y")
+    """
+    largest = float(abs(reals).max(initial=0.0))
+    if 0 < largest < SMALLEST:
+        raise ProblemError(
+            f"{name} has no label beyond ±{largest:g}; rescale the labels, by {1 / SMALLEST:g} say."
+        )
 
 
 def sorted_classes(values: Labels, name: str) -> Labels:

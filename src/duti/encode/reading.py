@@ -12,8 +12,8 @@ from narwhals.exceptions import NarwhalsError
 from duti.arrays import Labels
 from duti.errors import ProblemError
 
-LARGEST = 1e100
-"""Squares of larger numbers, times a confidence of that size, would overflow when summed."""
+LARGEST = 1e30
+"""Forests, and features of many rows, have single precision, which ends at 3e38."""
 MISSING = ("NoneType", "NAType", "NaTType")
 """Types that mean a missing value, by name: the last two are of pandas, which need not be installed."""
 _PLAIN_INDEXES = ({"str"}, {"int"}, {"Timestamp"})
