@@ -75,7 +75,9 @@ def _arrow(values: Labels) -> Any:
         import pandas as pd
 
         return pa.array(pd.DatetimeIndex(values))  # as Python objects they would lose their nanoseconds
-    return pa.array(values.tolist())
+    plain = values.tolist()
+    huge = any(isinstance(value, int) and value > np.iinfo(np.int64).max for value in plain)
+    return pa.array(plain, pa.uint64()) if huge else pa.array(plain)
 
 
 def _are_timestamps(values: Labels) -> bool:

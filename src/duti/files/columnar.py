@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,10 @@ from duti.files.labels import relabelled
 from duti.files.sheet import Content, Edit, checked_names, listed, one_line
 
 ARROW_FILE = b"ARROW1"
+DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+FIRST_DAY, LAST_DAY = (
+    date(*day).toordinal() - date(1970, 1, 1).toordinal() for day in ((1, 1, 1), (9999, 12, 31))
+)
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"}
 
 
@@ -114,7 +119,7 @@ def damaged(file: str, kind: str, error: BaseException) -> DutiError:
 def with_labels(table: Any, edit: Edit) -> Any:
     """The table with other labels; its column becomes one of floats if it has to."""
     what = f"{edit.file}: column {edit.column!r}"
-    labels = relabelled(table.column(edit.position), edit.labels, what)
+    labels = relabelled(_named(table.column(edit.position)), edit.labels, what)
     field = table.schema.field(edit.position).with_type(labels.type)
     return table.set_column(edit.position, field, labels)
 
@@ -122,16 +127,55 @@ def with_labels(table: Any, edit: Edit) -> Any:
 def plain(table: Any, file: str) -> Content:
     """Categories as their values, decimals as floats, NaN as nulls: what the rest of duti works with."""
     names, notes = checked_names(table.column_names, file)
-    columns = [_plain_column(column) for column in table.columns]
+    columns = [_in_calendar(_plain_column(column)) for column in table.columns]
+    if beyond := [
+        name
+        for name, was, column in zip(names, table.columns, columns, strict=True)
+        if pa.types.is_temporal(was.type) and pa.types.is_integer(column.type)
+    ]:
+        notes.append(f"times beyond the years 1 to 9999 are read as numbers in {listed(beyond)}")
+    if strange := [name for name, was in zip(names, table.columns, strict=True) if _unknown_zone(was.type)]:
+        notes.append(f"the time zone is unknown, so times are in UTC in {listed(strange)}")
     if decimals := [field.name for field in table.schema if pa.types.is_decimal(field.type)]:
         notes.append(f"decimals are read as floats in {listed(decimals)}")
     return Content(pa.table(columns, names=names), tuple(notes))
+
+
+def _unknown_zone(kind: Any) -> bool:
+    if not pa.types.is_timestamp(kind) or kind.tz is None:
+        return False
+    try:
+        pc.strftime(pa.array([0], kind))
+    except pa.ArrowInvalid:
+        return True
+    return False
+
+
+def _in_calendar(column: Any) -> Any:
+    """Times that Python can name; numbers where there are others."""
+    kind = column.type
+    if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
+        return column
+    day = 1 if pa.types.is_date32(kind) else DAY[kind.unit if pa.types.is_timestamp(kind) else "ms"]
+    numbers = column.cast(pa.int32() if pa.types.is_date32(kind) else pa.int64())
+    ends = pc.min_max(numbers).as_py()
+    if ends["min"] is not None and not (day * FIRST_DAY <= ends["min"] and ends["max"] < day * LAST_DAY):
+        return numbers
+    return column.cast(pa.timestamp(kind.unit)) if _unknown_zone(kind) else column
+
+
+def _named(column: Any) -> Any:
+    """Views, which little can be done with, as what they are views of."""
+    for is_view, kind in ((pa.types.is_string_view, pa.string()), (pa.types.is_binary_view, pa.binary())):
+        column = column.cast(kind) if is_view(column.type) else column
+    return column
 
 
 def _plain_column(column: Any) -> Any:
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         column = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
+    column = _named(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_decimal(column.type):

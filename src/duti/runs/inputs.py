@@ -333,6 +333,11 @@ def _require_unique_ids(settings: Settings, rows: Sheet) -> None:
     if settings.id is None:
         return
     column = _plain(rows.table[settings.id])
+    if pa.types.is_nested(column.type):
+        raise ProblemError(
+            f"{rows.path.name} column {settings.id!r} holds {column.type}, which is no name for a row "
+            "(--id); use a column of text or numbers, or leave --id out."
+        )
     if column.null_count or len(pc.unique(column)) < len(column):
         seen: dict[Any, int] = {}
         for row, value in enumerate(column.to_pylist()):
