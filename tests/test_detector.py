@@ -127,7 +127,7 @@ def test_verified_rows_are_trusted_ranked_last_and_in_the_corrected_labels() -> 
     verified = {bug: data.truth[bug], clean: data.y[clean]}
     findings = duti.debug(data.X, data.y, verified=verified, learner=POTTER, budget=20)
     assert set(findings.ranking[-2:].tolist()) == {bug, clean}
-    assert findings.label_quality[[bug, clean]].tolist() == [1.0, 1.0]
+    assert findings.label_quality[[bug, clean]].tolist() == [0.0, 1.0]
     assert findings.corrected_labels(top=0)[bug] == data.truth[bug] != data.y[bug]
     assert findings.suggested_labels[bug] == data.truth[bug]
     assert len(findings.flagged) > 0

@@ -449,11 +449,11 @@ def test_a_verified_row_is_replaced_frozen_and_trusted(row: Any, read: Callable[
     assert found.m == 2
 
 
-def test_verified_rows_come_last_with_quality_one_and_their_label() -> None:
+def test_verified_rows_come_last_with_their_label_and_the_quality_of_the_given_one() -> None:
     learner = duti.KernelLogistic(bandwidth=1.0, ridge=0.01)
     findings = duti.debug(X, GIVEN["y"], learner=learner, verified={2: "no"}, budget=4)
     assert findings.ranking[-1] == 2
-    assert findings.label_quality[2] == 1
+    assert findings.label_quality[2] == 0  # "yes" was wrong
     assert 2 not in findings.flagged
     assert findings.corrected_labels(top=0).tolist() == ["no", "no", "no", "yes"]
 

@@ -39,7 +39,7 @@ class Findings:
     """The best other label of every row, wrong or not; the given one where a detector has none."""
     label_quality: Array
     """In [0, 1], low = suspicious: by the automatic recipe the probability that the given label is right,
-    by any other an order, not a probability."""
+    by any other an order, not a probability. Of a verified row 1 or 0: it was right or wrong."""
     path: tuple[Step, ...]
     """The steps behind the ranking; none if it comes from a score."""
     status: Status
@@ -262,7 +262,7 @@ def _findings(
     if quality is None:
         quality = np.empty(n)
         quality[ranking] = np.arange(n) / (n - 1)
-    quality = np.where(problem.frozen, 1.0, quality)
+    quality = np.where(problem.frozen, problem.y == problem.given_y, quality)
     return Findings(
         ranking=ranking,
         flagged=flagged,

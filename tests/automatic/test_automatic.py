@@ -258,6 +258,11 @@ def test_many_rows_are_judged_by_the_learners_that_a_sample_chose() -> None:
     assert len(found.ranking) == CHOSEN_ON + 500
 
 
+def to_come(found: Findings) -> float:
+    """The number of wrong labels that is expected among rows that nobody verified."""
+    return expected(found.label_quality[~found.verified])
+
+
 def verifying(data: LabelledBugs, rows: Ints, *, wrong: bool = True, at_random: bool = False) -> Findings:
     """Some rows were checked: with the truth, or confirmed whatever they are."""
     labels = data.truth if wrong else data.y
@@ -272,7 +277,9 @@ def test_verified_rows_are_never_flagged_and_have_their_right_label() -> None:
     found = verifying(data, bugs)
     assert not set(bugs) & set(found.flagged)
     assert set(found.ranking[-3:]) == set(bugs)
-    assert (found.label_quality[bugs] == 1).all()
+    assert (found.label_quality[bugs] == 0).all()
+    confirmed = np.flatnonzero(~data.is_bug)[:3]
+    assert (verifying(data, confirmed).label_quality[confirmed] == 1).all()
     np.testing.assert_array_equal(found.corrected_labels()[bugs], data.truth[bugs])
 
 
@@ -280,14 +287,14 @@ def test_rows_that_were_found_wrong_raise_the_expected_number_of_bugs() -> None:
     data = corner(0, n=200, m=40)
     bugs = np.flatnonzero(data.is_bug)[:6]
     right, wrong = (verifying(data, bugs, wrong=found, at_random=True) for found in (False, True))
-    assert expected(wrong.label_quality) > 2 * expected(right.label_quality)
+    assert to_come(wrong) > 2 * to_come(right)
 
 
 def test_that_rows_were_verified_at_random_changes_the_number_of_bugs_and_nothing_else() -> None:
     data = corner(0, n=200, m=40)
     rows = np.concatenate([np.flatnonzero(data.is_bug)[:10], np.flatnonzero(~data.is_bug)[:10]])
     chosen, drawn = (verifying(data, rows, at_random=at_random) for at_random in (False, True))
-    assert expected(drawn.label_quality) > 1.2 * expected(chosen.label_quality)
+    assert to_come(drawn) > 1.2 * to_come(chosen)
     assert (chosen.verdict, chosen.systematic) == (drawn.verdict, drawn.systematic)
     assert chosen.learners == drawn.learners
     np.testing.assert_array_equal(chosen.candidate_labels, drawn.candidate_labels)

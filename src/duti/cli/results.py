@@ -56,15 +56,20 @@ def apply(
     --top and --at-least rows have to be both.
     """
     from duti.cli.printing import show
-    from duti.runs.exchange import accepted
+    from duti.runs.answers import accepted
     from duti.runs.folder import Folder
-    from duti.runs.outputs import fixes, write_corrected
+    from duti.runs.outputs import corrected_file, fixes, write_corrected
 
     if only_accepted and not (top is None and at_least is None):
         raise click.UsageError("Give either --accepted or --top K and --at-least P.")
     run = Folder(folder)
     labels = accepted(run) if only_accepted else fixes(run.inputs, run.findings, top, at_least)
+    usual = corrected_file(run, run.inputs).name
+    if out is None:
+        run.refuse_foreign(usual)
     written = write_corrected(run, run.inputs, labels, out)
+    if out is None:
+        run.own(usual)
     show(
         {"changed": len(labels), "file": str(written)},
         f"{len(labels)} labels changed: {written}",
@@ -81,7 +86,7 @@ def apply(
 def export(folder: Path, to: str, quiet: bool, as_json: bool) -> None:
     """Write the flagged rows of the run in DIR for somebody who checks them."""
     from duti.cli.printing import show
-    from duti.runs.exchange import export as write
+    from duti.runs.exports import export as write
     from duti.runs.folder import Folder
     from duti.runs.run import reasons_of
 
@@ -105,22 +110,22 @@ def export(folder: Path, to: str, quiet: bool, as_json: bool) -> None:
 def import_answers(folder: Path, answers: Path, rerun: bool, quiet: bool, as_json: bool) -> None:
     """Take ANSWERS (an export with duti_answer filled in) into the run in DIR as verified rows."""
     from duti.cli.printing import show, show_outcome
-    from duti.runs.exchange import Answers
+    from duti.runs.answers import Answers
     from duti.runs.folder import Folder
     from duti.runs.run import perform
 
     run = Folder(folder)
-    kept = Answers(run)
-    new = kept.take(answers)
+    new = Answers(run).take(answers)
     everything = Answers(run).known
     if rerun:
         outcome = perform(run, run.settings, overwrite=True, progress=not quiet, answers=everything)
         show_outcome(outcome, quiet=quiet, as_json=as_json)
         return
+    unsure = f" {len(new.unsure)} unsure, which change nothing." if new.unsure else ""
     show(
-        {"answers": len(new), "in_all": len(everything)},
-        f"{len(new)} answers taken, {len(everything)} in all. Next: duti apply {folder} --accepted, "
-        f"or --rerun to debug with them.",
+        {"answers": len(new.answers), "unsure": len(new.unsure), "in_all": len(everything)},
+        f"{len(new.answers)} answers taken, {len(everything)} in all.{unsure} "
+        f"Next: duti apply {folder} --accepted, or --rerun to debug with them.",
         quiet=quiet,
         as_json=as_json,
     )

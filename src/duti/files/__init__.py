@@ -9,7 +9,7 @@ Importing this package imports pyarrow, so import it where it is used.
 """
 
 from duti.files.atomic import atomically
-from duti.files.reading import read
+from duti.files.reading import read, read_text, read_written
 from duti.files.sheet import Sheet
 from duti.files.writing import write_csv, write_json, write_parquet, write_relabelled, write_text
 
@@ -17,6 +17,8 @@ __all__ = [
     "Sheet",
     "atomically",
     "read",
+    "read_text",
+    "read_written",
     "write_csv",
     "write_json",
     "write_parquet",

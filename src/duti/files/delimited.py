@@ -51,6 +51,12 @@ class Delimited:
             frozenset(name for name, column in zip(names, columns, strict=True) if column.decimal_comma),
         )
 
+    def written(self, data: bytes, file: str) -> Content:
+        """All cells below the header exactly as they are written, as text."""
+        text, found = self._records(data, file)
+        names, _ = _header(found, file)
+        return Content(_parsed(found, names, file), text.notes, found.lines[1:])
+
     def relabel(self, data: bytes, edit: Edit) -> bytes:
         """The same bytes with other label cells, spelled as such labels are spelled in the file."""
         text, found = self._records(data, edit.file)

@@ -13,7 +13,7 @@ from duti.files.huggingface import Folder, opened_folder
 from duti.files.jsonlines import JsonLines
 from duti.files.npz import Npz
 from duti.files.sheet import Content, Format, Sheet
-from duti.files.text import unzipped
+from duti.files.text import decoded, unzipped
 
 CSV, TSV, JSONL = Delimited("csv", ","), Delimited("tsv", "\t"), JsonLines()
 TEXTS: dict[str, Format] = {"csv": CSV, "tsv": TSV, "jsonl": JSONL, "ndjson": JSONL}
@@ -25,6 +25,7 @@ BINARIES: dict[str, Format] = {
     "npz": Npz(),
 }
 FORMATS: dict[str, Format] = TEXTS | {f"{suffix}.gz": found for suffix, found in TEXTS.items()} | BINARIES
+HUGGING_FACE = "huggingface"
 KINDS = {
     b"PAR1": ("Parquet", (".parquet",)),
     b"ARROW1": ("Arrow", (".arrow", ".feather", ".ipc")),
@@ -54,11 +55,26 @@ def read(path: str | os.PathLike[str]) -> Sheet:
     path = Path(path)
     if path.is_dir():
         folder = folder_at(path)
-        return _sheet(path, "huggingface", folder.read(), folder.checksum)
+        return _sheet(path, HUGGING_FACE, folder.read(), folder.checksum)
     data = bytes_at(path)
     suffix = suffix_of(path)
     content = FORMATS[suffix].read(checked_bytes(data, path), path.name)
     return _sheet(path, FORMATS[suffix].name, content, hashlib.sha256(data).hexdigest(), suffix)
+
+
+def read_written(path: str | os.PathLike[str]) -> Sheet:
+    """A CSV or TSV file whose cells are left as they are written, all of them text."""
+    path = Path(path)
+    data, suffix = bytes_at(path), suffix_of(path)
+    delimited = FORMATS[suffix]
+    assert isinstance(delimited, Delimited), suffix
+    content = delimited.written(checked_bytes(data, path), path.name)
+    return _sheet(path, delimited.name, content, hashlib.sha256(data).hexdigest(), suffix)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file in any encoding that tables may have."""
+    return decoded(bytes_at(path), path.name).data.decode()
 
 
 def bytes_at(path: Path) -> bytes:
@@ -100,7 +116,7 @@ def checked_bytes(data: bytes, path: Path) -> bytes:
     return unzipped(data, path.name) if path.suffix.lower() == ".gz" else data
 
 
-def _sheet(path: Path, name: str, content: Content, checksum: str, suffix: str = "huggingface") -> Sheet:
+def _sheet(path: Path, name: str, content: Content, checksum: str, suffix: str = HUGGING_FACE) -> Sheet:
     if not content.table.num_columns:
         raise DutiError(f"{path.name} has no columns; it needs some, and rows.")
     if not content.table.num_rows:

@@ -78,6 +78,8 @@ def perform(
     with clock.timing("reading and encoding"):
         inputs = folder.inputs if resume and folder.state else load_inputs(settings, answers)
     with folder.locked():
+        if answers is not None:
+            folder.keep_round()
         folder.begin(inputs, resume=resume)
         return _performed(folder, inputs, progress, clock)
 
@@ -129,7 +131,9 @@ def reported(folder: Folder) -> Outcome:
     inputs, findings = folder.inputs, folder.findings
     said = reasons(inputs.problem, findings, inputs.settings.seed)
     case = case_of(inputs, findings, said)
+    folder.refuse_foreign(folder.report_file.name)
     write_report(folder, html(case))
+    folder.own(folder.report_file.name)
     return Outcome(folder, inputs, findings, said, case)
 
 

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from duti.errors import ProblemError
 from duti.problem import Task
 
 FILES = ("train", "trusted", "pred_probs", "pred_probs_trusted")
 """The settings that are files: what a run reads."""
+
+
+_IS: dict[str, Callable[[Any], bool]] = {
+    "Path": lambda value: isinstance(value, str),
+    "str": lambda value: isinstance(value, str),
+    "Task": lambda value: value in get_args(Task),
+    "int": lambda value: type(value) is int,
+    "float": lambda value: type(value) in (int, float),
+    "bool": lambda value: type(value) is bool,
+    "tuple[str, ...]": lambda value: isinstance(value, tuple) and all(isinstance(one, str) for one in value),
+    "None": lambda value: value is None,
+}
+"""Whether a value of run.json is of the type of a setting."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,17 @@ class Settings:
         name = self.train.name or self.train.resolve().name
         return self.train.parent / f"{name.split('.')[0] or 'table'}-duti"
 
+    @property
+    def suffix(self) -> str:
+        """How the name of the corrected table ends.
+
+        >>> Settings(train=Path("rows.csv.gz"), trusted_column="known", label="y").suffix
+        'csv.gz'
+        """
+        from duti.files.reading import HUGGING_FACE, suffix_of
+
+        return HUGGING_FACE if self.train.is_dir() else suffix_of(self.train)
+
     def to_json(self) -> dict[str, Any]:
         """As plain values, for run.json."""
         found = asdict(self)
@@ -92,11 +116,14 @@ class Settings:
     @classmethod
     def of_json(cls, plain: Mapping[str, Any]) -> Self:
         """From what `to_json` made."""
-        known = {field.name for field in fields(cls)}
+        known = {field.name: str(field.type).split(" | ") for field in fields(cls)}
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in plain.items()
             if name in known
         }
+        for name, value in values.items():
+            if not any(_IS[kind](value) for kind in known[name]):
+                raise TypeError(f"{name} is {value!r}")
         paths = {name: Path(values[name]) for name in FILES if values.get(name)}
         return cls(**(values | paths))
