@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from duti.cli import main
+from tests.runs.tables import written
 
 ROWS = "a,b,city,y\n" + "".join(
     f"{i * 1.5},{i % 7},{'xyz'[i % 3]},{'cat' if i % 2 else 'dog'}\n" for i in range(30)
@@ -134,3 +139,52 @@ def test_an_out_that_is_a_file_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["debug", *words, "--out", str(tmp_path / "rows.csv")])
     assert result.exit_code == 2
     assert "is a file" in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_file_is_refused_and_not_waited_for(kind: str, tmp_path: Path) -> None:
+    train, trusted, _ = written(tmp_path)
+    odd = tmp_path / "odd.csv"
+    if kind == "pipe":
+        os.mkfifo(odd)
+    else:
+        odd.symlink_to("/dev/zero")
+    for files in ((odd, trusted), (train, odd)):
+        words = ["debug", *map(str, files), "--label", "granted", "--out", str(tmp_path / "out")]
+        found = CliRunner().invoke(main, words, catch_exceptions=False)
+        assert found.exit_code == 2
+        assert f"odd.csv is a {kind}, not a file" in found.output
+
+
+def test_too_little_memory_is_said_with_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    train, trusted, _ = written(tmp_path)
+    words = ["debug", str(train), str(trusted), "--label", "granted", "--out", str(tmp_path / "out")]
+    for place in ("duti.files.reading.unzipped", "duti.runs.run.reasons", "duti.automatic.Automatic.rank"):
+        with monkeypatch.context() as patched:
+            patched.setattr(place, exhausted)
+            if place.endswith("unzipped"):
+                zipped = tmp_path / "rows.csv.gz"
+                zipped.write_bytes(gzip.compress(train.read_bytes()))
+                words[1] = str(zipped)
+            found = CliRunner().invoke(main, [*words, "--overwrite"], catch_exceptions=False)
+        assert found.exit_code == 3, found.output
+        assert "not enough memory; debug some of the rows, leave columns out with --drop" in found.output
+    assert CliRunner().invoke(main, [*words, "--resume"]).exit_code == 0  # nothing was lost
+
+
+@pytest.mark.parametrize(("redirected", "code"), [("| true", 141), ("2>&-", 0), (">&- 2>&-", 0), ("<&-", 0)])
+def test_closed_pipes_and_streams_end_quietly_after_all_is_written(
+    redirected: str, code: int, tmp_path: Path
+) -> None:
+    train, trusted, _ = written(tmp_path, n=60)
+    options = "--label granted --recipe paper --out out"
+    script = f"set -o pipefail; {sys.executable} -m duti debug {train} {trusted} {options} {redirected}"
+    found = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.returncode == code, found.stderr
+    assert not found.stderr
+    assert {"report.html", "corrected.csv", "findings.csv", "run.json"} <= {
+        file.name for file in (tmp_path / "out").iterdir()
+    }

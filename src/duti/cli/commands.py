@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+from typing import Any
 
 import click
 
@@ -14,10 +16,15 @@ from duti.cli.reproduce import reproduce
 from duti.cli.results import apply, export, import_answers, report
 from duti.errors import DutiError, FileError, ResourceError
 
-WRONG_INPUT, NO_MEMORY, NO_FILE, INTERRUPTED = 2, 3, 4, 130
+WRONG_INPUT, NO_MEMORY, NO_FILE, INTERRUPTED, NO_READER = 2, 3, 4, 130, 141
 EXIT_CODES = """\b
 Exit codes: 0 done, 2 something about the input is wrong, 3 not enough memory,
-4 a file cannot be written, 130 interrupted (what was found so far is kept)."""
+4 a file cannot be written, 130 interrupted (what was found so far is kept),
+141 nobody reads the output any more (all files are there)."""
+MEMORY = (
+    "there is not enough memory; debug some of the rows, leave columns out with --drop, "
+    "or use a machine with more"
+)
 
 
 class _Refusal(click.ClickException):
@@ -36,21 +43,41 @@ class _Refusal(click.ClickException):
 class _Commands(click.Group):
     """Commands whose user errors are a line and no traceback."""
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        _open_streams()
+        return super().main(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> object:
         try:
-            return super().invoke(ctx)
+            found = super().invoke(ctx)
+            sys.stdout.flush()  # here, not at the end of the process, it is known who reads
+            return found
         except DutiError as error:
             codes = {ResourceError: NO_MEMORY, FileError: NO_FILE}
             raise _Refusal(str(error), codes.get(type(error), WRONG_INPUT)) from error
         except BrokenPipeError:  # whoever read the output has seen enough
-            sys.stderr.close()
-            ctx.exit(0)
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+            ctx.exit(NO_READER)
+        except MemoryError as error:
+            raise _Refusal(MEMORY, NO_MEMORY) from error
         except OSError as error:
             name = f" ({error.filename})" if error.filename else ""
             raise _Refusal(f"{error.strerror or error}{name}", NO_FILE) from error
         except KeyboardInterrupt as error:
             message = "interrupted before anything was found; --resume goes on where it was"
             raise _Refusal(message, INTERRUPTED) from error
+
+
+def _open_streams() -> None:
+    """Whoever closed a stream (2>&-) wants nothing on it; the next file opened would take its place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
 @click.group(cls=_Commands, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})

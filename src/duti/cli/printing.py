@@ -22,6 +22,14 @@ SHOWN = 10
 WRITTEN = {"report": "report.html", "findings": "findings.csv", "record": "run.json"}
 
 
+class Screen(Console):
+    """A console whose broken pipe is an error like any other, which the command line answers."""
+
+    def on_broken_pipe(self) -> None:
+        """Whoever read has gone."""
+        raise BrokenPipeError
+
+
 def escape(text: str) -> str:
     """Text from data: neither markup nor what a terminal obeys.
 
@@ -36,7 +44,7 @@ def show(told: Mapping[str, Any], sentence: str, *, quiet: bool, as_json: bool) 
     if as_json:
         print(json.dumps(told, ensure_ascii=False, default=str))
     elif not quiet:
-        Console(soft_wrap=True).print(escape(sentence), highlight=False)
+        Screen(soft_wrap=True).print(escape(sentence), highlight=False)
 
 
 def show_outcome(outcome: Outcome, *, quiet: bool, as_json: bool) -> None:
@@ -46,7 +54,7 @@ def show_outcome(outcome: Outcome, *, quiet: bool, as_json: bool) -> None:
         return
     if quiet:
         return
-    console, found = Console(), summary(outcome.case)
+    console, found = Screen(), summary(outcome.case)
     if len(outcome.findings.flagged):
         console.print(_table(outcome))
     console.print(f"[bold]{escape(found.sentence)}[/]", highlight=False)
@@ -131,7 +139,7 @@ def show_preview(preview: Preview, folder: Folder, *, quiet: bool, as_json: bool
         return
     if quiet:
         return
-    console = Console(soft_wrap=True)
+    console = Screen(soft_wrap=True)
     console.print(
         escape(
             f"{problem.task}: {problem.n} rows, {problem.m} trusted items, {problem.X.shape[1]} features"

@@ -65,6 +65,8 @@ def _opened_parquet(data: bytes, file: str) -> _Opened:
             column.path_in_schema: CODECS.get(column.compression, column.compression.lower())
             for column in columns
         }
+    except MemoryError:
+        raise
     # A damaged file can fail anywhere: in Thrift, in a codec, in Arrow.
     except Exception as error:
         raise damaged(file, "Parquet", error) from error
@@ -94,6 +96,8 @@ def opened_arrow(data: bytes, file: str) -> Any:
         with opened(source) as reader:
             table = reader.read_all()
         table.validate(full=True)
+    except MemoryError:
+        raise
     except Exception as error:
         raise damaged(file, "Arrow", error) from error
     return table

@@ -69,6 +69,8 @@ def _arrays(data: bytes, file: str) -> dict[str, NDArray[Any]]:
             for info in archive.infolist():
                 name = info.filename.removesuffix(".npy")
                 arrays[name] = np.lib.format.read_array(io.BytesIO(archive.read(info)), allow_pickle=False)
+    except MemoryError:
+        raise
     # A damaged file can fail anywhere: in the zip, in zlib, in the header of an array.
     except Exception as error:
         if "allow_pickle" in str(error):

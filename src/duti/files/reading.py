@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from pathlib import Path
 
 from duti.errors import DutiError
@@ -25,6 +26,12 @@ BINARIES: dict[str, Format] = {
     "npz": Npz(),
 }
 FORMATS: dict[str, Format] = TEXTS | {f"{suffix}.gz": found for suffix, found in TEXTS.items()} | BINARIES
+ODD = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
 HUGGING_FACE = "huggingface"
 KINDS = {
     b"PAR1": ("Parquet", (".parquet",)),
@@ -80,7 +87,13 @@ def read_text(path: Path) -> str:
 def bytes_at(path: Path) -> bytes:
     """What is in a file."""
     try:
+        kind = path.stat().st_mode
+        if not stat.S_ISREG(kind):  # a pipe would wait, and a device may never end
+            what = next((what for is_one, what in ODD if is_one(kind)), "something else")
+            raise DutiError(f"{path} is {what}, not a file; save the table in a file.")
         return path.read_bytes()
+    except DutiError:
+        raise
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
 
