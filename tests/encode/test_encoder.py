@@ -370,3 +370,39 @@ def test_any_frame_gives_a_finite_matrix_of_the_same_width_or_an_error(
     assert found.shape == (len(others), X.shape[1])
     assert type(found) is type(X)
     assert np.isfinite(dense(found)).all()
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_odd_cells_among_numbers_are_missing_numbers_and_named(
+    library: Callable[[Any], Any],
+) -> None:
+    cells = [str(i / 2) for i in range(40)]
+    cells[3], cells[7] = "4o.2", "n.a."
+    encoder = Encoder.fit(library({"age": cells}))
+    assert encoder.feature_names == ("age", "age is missing")
+    odd = "X column 'age', row 3: '4o.2' is no number, nor is 1 more cell ('n.a.'); they count as missing."
+    assert odd in encoder.notes
+    numbers = encoder.transform(library({"age": [2.0, 3.0]}), "X_trusted")
+    texts = encoder.transform(library({"age": ["2", " 3.0"]}), "X_trusted")
+    np.testing.assert_allclose(numbers, texts)
+    assert dense(encoder.transform(library({"age": ["unknown"]}), "X_trusted"))[0, 1] > dense(numbers)[0, 1]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["007", "012"] * 15 + ["x"],  # codes
+        ["1", "2", "x"] * 10,  # a third are none
+        ["a", "b"] * 10,
+    ],
+    ids=["codes", "many odd ones", "words"],
+)
+def test_categories_stay_categories(cells: list[str]) -> None:
+    encoder = Encoder.fit(pa.table({"code": cells}))
+    assert all("=" in name or "infrequent" in name for name in encoder.feature_names)
+
+
+def test_a_column_that_is_named_as_text_stays_text() -> None:
+    cells = ["1", "2", "3"] * 10 + ["words"]
+    encoder = Encoder.fit(pa.table({"note": cells}), Layout(text=("note",)))
+    assert encoder.columns[0].kind == "text"

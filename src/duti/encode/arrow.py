@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from duti.arrays import Array, Labels
+from duti.arrays import Array, Ints, Labels
 from duti.encode.reading import LARGEST, MISSING, is_missing
 from duti.errors import ProblemError
 
@@ -85,6 +85,11 @@ def is_list(kind: Any) -> bool:
     return bool(lists and is_number(kind.value_type))
 
 
+NUMERAL = r"^[+-]?(0|[1-9][0-9]*|0?\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?$"
+"""A number as people write it; 007 is a code."""
+MOST = 0.9
+
+
 def numbers(cells: Any, place: str) -> Array:
     """Numbers, or 0 and 1 for no and yes; NaN where they are missing."""
     _require(cells, place, "numbers", lambda kind: is_number(kind) or pa.types.is_boolean(kind), _is_numeral)
@@ -96,6 +101,29 @@ def numbers(cells: Any, place: str) -> Array:
             "repair, rescale or drop them."
         )
     return values
+
+
+def as_numbers(cells: Any) -> tuple[Any, Ints]:
+    """Text as numbers, and the rows of cells that are none and count as missing.
+
+    >>> found, rows = as_numbers(pa.chunked_array([["3.5", "4o.2", None]]))
+    >>> found.to_pylist(), rows.tolist()
+    ([3.5, None, None], [1])
+    """
+    trimmed = pc.utf8_trim_whitespace(cells.cast(pa.string()))
+    is_numeral = pc.match_substring_regex(trimmed, NUMERAL).fill_null(False)
+    odd = np.flatnonzero(np.asarray(pc.and_(pc.invert(is_numeral), cells.is_valid())))
+    nothing = pa.scalar(None, pa.string())
+    return pc.if_else(is_numeral, trimmed, nothing).cast(pa.float64()), odd
+
+
+def are_mostly_numbers(cells: Any) -> bool:
+    """Whether more than nine in ten cells of text are numbers, but not all of them."""
+    if isinstance(cells, Unreadable) or not is_text(cells.type) or cells.null_count == len(cells):
+        return False
+    is_numeral = pc.match_substring_regex(pc.utf8_trim_whitespace(cells.cast(pa.string())), NUMERAL)
+    share = float(pc.mean(is_numeral.cast(pa.float64())).as_py())
+    return MOST < share < 1
 
 
 def truths(cells: Any, place: str) -> Array:

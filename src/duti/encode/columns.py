@@ -41,6 +41,8 @@ class Choice:
     missing: int = 0
     asked: bool = False
     """Whether the user said so."""
+    odd: tuple[tuple[int, str], ...] | None = None
+    """Row and text of cells among numbers that are none, and count as missing; None if there are none."""
 
 
 def rare(n: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
@@ -94,7 +94,7 @@ class Encoder:
 
     def transform_with_notes(self, frame: Any, name: str) -> tuple[Matrix, tuple[str, ...]]:
         """Encode other rows, and say what they hold that the training rows do not."""
-        from duti.encode.arrow import cells_of
+        from duti.encode.arrow import as_numbers, cells_of, is_text
         from duti.encode.transform import Columns
 
         frame = frame_of(frame, name)
@@ -112,6 +112,9 @@ class Encoder:
             empty = np.empty((0, len(self.feature_names)))
             return csr_array(empty) if self._is_sparse else empty, notes
         cells = {choice.name: cells_of(series[choice.name]) for choice in self.choices}
+        for choice in self.choices:
+            if choice.odd is not None and is_text(cells[choice.name].type):
+                cells[choice.name], _ = as_numbers(cells[choice.name])
         arrays = [_read(choice, cells, self.layout, name) for choice in self.choices]
         values = self._checked(self.transformer.transform(Columns(arrays)), name)
         return values, (*notes, *self._surprises(cells, arrays, name))
@@ -183,14 +186,23 @@ def frame_of(given: Any, name: str) -> nw.DataFrame[Any]:
 
 def _chosen(frame: nw.DataFrame[Any], layout: Layout, name: str) -> tuple[list[Choice], dict[str, Any]]:
     """What is made of each column, and what is in it."""
-    from duti.encode.arrow import cells_of
+    from duti.encode.arrow import are_mostly_numbers, as_numbers, cells_of
     from duti.encode.columns import choose, require_columns
 
     columns = tuple(map(str, frame.columns))
     require_columns(layout, columns, name)
     pairs = zip(columns, frame.iter_columns(), strict=True)
-    cells = {column: None if column in layout.drop else cells_of(series) for column, series in pairs}
-    return [choose(column, cells[column], layout, place(name, column)) for column in columns], cells
+    cells: dict[str, Any] = {
+        column: None if column in layout.drop else cells_of(series) for column, series in pairs
+    }
+    choices = []
+    for column in columns:
+        odd, written = None, cells[column]
+        if column not in (*layout.drop, *layout.text, layout.image) and are_mostly_numbers(written):
+            cells[column], rows = as_numbers(written)
+            odd = tuple((row, written[row].as_py()) for row in rows.tolist())
+        choices.append(replace(choose(column, cells[column], layout, place(name, column)), odd=odd))
+    return choices, cells
 
 
 def _read(choice: Choice, columns: dict[str, Any], layout: Layout, name: str) -> Any:

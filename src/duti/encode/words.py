@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from duti.encode.columns import Choice, rare
 from duti.encode.layout import Column
-from duti.encode.reading import place
+from duti.encode.reading import listed, place
 
 
 def told(choice: Choice, features: int, n: int) -> Column:
@@ -49,9 +49,25 @@ def notes(choices: list[Choice], features: int, name: str) -> list[str]:
     for choice in choices:
         if choice.kind == "left out" and not choice.asked:
             said.append(f"{place(name, choice.name)} is left out: {choice.reason}.")
+        if choice.odd is not None:
+            said.append(_odd(choice.odd, place(name, choice.name)))
         if choice.kind == "text" and not choice.asked:
             said.append(f"{place(name, choice.name)} is read as free text, word by word.")
     return said
+
+
+def _odd(cells: tuple[tuple[int, str], ...], where: str) -> str:
+    """Cells among numbers that are none.
+
+    >>> _odd(((3, "4o.2"), (7, "n.a.")), "X column 'age'")
+    "X column 'age', row 3: '4o.2' is no number, nor is 1 more cell ('n.a.'); they count as missing."
+    """
+    (row, first), *more = cells
+    others = listed([repr(text) for text in dict.fromkeys(text for _, text in more)])
+    number = "is 1 more cell" if len(more) == 1 else f"are {len(more)} more cells"
+    rest = f"nor {number} ({others})"
+    told = f", {rest}; they count" if more else "; it counts"
+    return f"{where}, row {row}: {first!r} is no number{told} as missing."
 
 
 def _plural(kind: str, count: int) -> str:
