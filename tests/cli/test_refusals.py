@@ -188,3 +188,20 @@ def test_closed_pipes_and_streams_end_quietly_after_all_is_written(
     assert {"report.html", "corrected.csv", "findings.csv", "run.json"} <= {
         file.name for file in (tmp_path / "out").iterdir()
     }
+
+
+@pytest.mark.parametrize("letter", ["\x1b[2J", "\x9b31m", "\u202e", "\x07", "\u2028"])
+def test_no_message_tells_a_terminal_what_to_do(letter: str, tmp_path: Path) -> None:
+    train, trusted, _ = written(tmp_path)
+    odd = tmp_path / "odd.csv"
+    odd.write_text(train.read_text(encoding="utf-8").replace("city", f"ci{letter}ty"), encoding="utf-8")
+    for words in (
+        ["debug", odd, trusted, "--label", "granted"],
+        ["debug", odd, odd, "--label", "none"],
+        ["debug", odd, trusted, "--label", "granted", "--group", f"ci{letter}"],
+        ["report", tmp_path / f"no{letter}where"],
+    ):
+        found = CliRunner().invoke(main, [*map(str, words)])
+        assert found.exit_code == 2
+        assert letter not in found.output
+        assert "[U+" in found.output

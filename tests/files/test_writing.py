@@ -16,7 +16,20 @@ from duti.errors import DutiError
 from duti.files import atomically, read, write_csv, write_json, write_parquet, write_relabelled, write_text
 from tests.files.cases import TABLE, huggingface
 
-FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x")']
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "=cmd|' /C calc'!A0",
+    "＝1+1",
+    "＠SUM(A1)",
+    "\u200b=1",
+    "\ufeff+1",
+    '=HYPERLINK("http://x")',
+]
 
 
 def cells(path: Path) -> list[list[str]]:

@@ -31,7 +31,9 @@ class _Refusal(click.ClickException):
     """What is wrong, in a line."""
 
     def __init__(self, message: str, code: int) -> None:
-        super().__init__(" ".join(message.split("\n")))
+        from duti.report.text import visible
+
+        super().__init__(visible(" ".join(message.split("\n"))))
         self.code = code
 
     @property

@@ -23,7 +23,9 @@ from duti.files.reading import FORMATS, bytes_at, checked_bytes, folder_at
 from duti.files.sheet import Edit, Sheet, one_line
 from duti.files.text import zipped
 
-FORMULA = r"^([=+\-@\t\r])"
+UNSEEN, SIGNS = r"\x{00AD}\x{200B}-\x{200F}\x{2060}\x{FEFF}", r"=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}"
+FORMULA = rf"^([{UNSEEN}]*[{SIGNS}]|[\t\r])"
+"""Text that a spreadsheet may take for a formula: after unseen letters, and in full width, too."""
 AS_THEY_ARE = (
     pa.types.is_integer,
     pa.types.is_float32,
