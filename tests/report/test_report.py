@@ -262,7 +262,7 @@ class TestBias:
         town = np.array(["north", "south", "west", "east"])[np.arange(200) % 4]
         rows = pa.table({"noise": np.sin(np.arange(200.0)), "town": town})
         found = bias(flags_of(rows, list(range(0, 100, 4))))
-        assert "where town is north: 50" in found.sentence
+        assert "Flags gather where town is north: 25 of these 50 rows are flagged (50" in found.sentence
         assert found.columns[0].column == "town"
         assert (found.columns[0].values[0].rows, found.columns[0].values[0].flagged) == (50, 25)
         assert "noise" not in [column.column for column in found.columns]
@@ -286,14 +286,28 @@ class TestBias:
         kinds = [str(i % 30) for i in range(300)]
         rows = pa.table({"id": [f"id{i}" for i in range(300)], "kind": kinds})
         found = {column.column: column for column in bias(flags_of(rows, list(range(0, 300, 30)))).columns}
-        assert set(found) <= {"kind", "label"}
+        assert set(found) == {"kind"}
         assert found["kind"].values[0].name == "0"
         assert found["kind"].values[-1].name == "22 other values"
 
-    def test_chance_is_called_chance(self) -> None:
+    def test_the_label_is_no_group_unless_it_is_named(self) -> None:
+        rows, flagged = pa.table({"x": np.arange(200.0)}), list(range(0, 100, 2))  # all of them are "b"
+        assert "label" not in [column.column for column in bias(flags_of(rows, flagged)).columns]
+        named = bias(flags_of(rows, flagged, groups=("label",)))
+        assert "where label is b" in named.sentence
+
+    def test_nothing_is_said_to_be_significant(self) -> None:
+        """Flags are made from the columns: on a clean table, too, they follow some of them."""
+        town = np.array(["north", "south"])[np.arange(200) % 2]
+        page = html(flags_of(pa.table({"town": town}), list(range(0, 200, 2))))
+        assert "where town is north" in page
+        assert not re.search(r"chi-square|\bp [<=]|significan|by chance|beyond chance", page)
+
+    def test_flags_that_are_everywhere_gather_nowhere(self) -> None:
         rows = pa.table({"coin": (np.arange(400) // 2) % 2})
         flagged = [0, 1, 2, 3, 100, 101, 102, 103]
-        assert bias(flags_of(rows, flagged)).sentence == "No column has values that stand out beyond chance."
+        found = bias(flags_of(rows, flagged))
+        assert found.sentence == "Flags do not gather at the values of any column."
 
     @pytest.mark.parametrize("absent", [False, True])
     @pytest.mark.parametrize("kind", ["date", "unsigned", "infinite"])

@@ -2,7 +2,9 @@
 
 A column's values are compared by χ² = Σ_v (f_v − n_v p)² / (n_v p (1 − p)), where f_v of the n_v rows with
 value v are flagged, and p is the share of all rows. Columns that the user named come first and always;
-of the others, those that chance hardly explains.
+of the others, those whose shares differ more than those of a column that has nothing to do with the rows
+would. That is no test of anything: flags are made from the columns, and follow some of them on a clean
+table, too. So no p-value is told, and no more is said than where flags are.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ SAMPLE = 20_000
 VALUES, COLUMNS = 8, 6
 """Values of a column, and columns that nobody named, on the page."""
 CHANCE = 0.01
-"""Chance must be less probable than this, over all columns, for a column to be shown."""
+"""A column is shown if shares of values drawn at random would differ as much less often than this."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,6 @@ class Breakdown:
 
     column: str
     values: tuple[Value, ...]
-    remark: str
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def bias(case: Case) -> Bias:
     flagged = np.zeros(case.problem.n, dtype=bool)
     flagged[case.findings.flagged] = True
     named = [name for name in case.groups if name in case.rows.column_names]
-    apart = {*named, case.text, case.image}
+    apart = {*named, case.text, case.image, case.label}  # which labels are flagged, the table of rows says
     others = [name for name in dict.fromkeys(case.rows.column_names) if name not in apart]
     coded = [found for name in others if (found := _coded(case, name, named=False)) is not None]
     if not flagged.any():
@@ -90,18 +91,17 @@ def bias(case: Case) -> Bias:
     tested = sorted(
         ((_chance(column, flagged), -_strength(column, flagged), i) for i, column in enumerate(coded))
     )
-    strong = [(coded[i], chance) for chance, _, i in tested if chance * len(coded) < CHANCE][:COLUMNS]
+    strong = [coded[i] for chance, _, i in tested if chance * len(coded) < CHANCE][:COLUMNS]
     always = [found for name in named if (found := _coded(case, name, named=True)) is not None]
-    columns = [_breakdown(column, flagged, _chance(column, flagged), 1) for column in always]
-    columns += [_breakdown(column, flagged, chance, len(coded)) for column, chance in strong]
-    sentence = _sentence([*always, *(column for column, _ in strong)], flagged)
+    shown = [*always, *strong]
+    sentence = _sentence(shown, flagged)
     if not strong and flagged.any():
-        sentence = (sentence + " No column has values that stand out beyond chance.").strip()
-    return Bias(sentence, tuple(columns))
+        sentence = (sentence + " Flags do not gather at the values of any column.").strip()
+    return Bias(sentence, tuple(_breakdown(column, flagged) for column in shown))
 
 
 def _sentence(columns: list[Coded], flagged: Mask) -> str:
-    """The value with the most striking excess of flags."""
+    """The value whose rows have most flags more than they would have if all rows had as many."""
     best: tuple[float, str] = 2.0, ""
     for column in columns:
         rows, flags = column.flags(flagged)
@@ -111,15 +111,15 @@ def _sentence(columns: list[Coded], flagged: Mask) -> str:
         if excess[v] > best[0]:
             share_here = flags[v] / rows[v]
             told = (
-                f"Flags are most frequent where {column.column} is {column.names[v]}: "
-                f"{percent(share_here)} of these {rows[v]} rows are flagged, "
+                f"Flags gather where {column.column} is {column.names[v]}: "
+                f"{flags[v]} of these {rows[v]} rows are flagged ({percent(share_here)}), "
                 f"{share_here / share:.1f} times the share of all rows."
             )
             best = float(excess[v]), told
     return best[1]
 
 
-def _breakdown(column: Coded, flagged: Mask, chance: float, tests: int) -> Breakdown:
+def _breakdown(column: Coded, flagged: Mask) -> Breakdown:
     rows, flags = column.flags(flagged)
     seen = np.flatnonzero(rows)
     shares = flags / np.maximum(rows, 1)
@@ -134,10 +134,7 @@ def _breakdown(column: Coded, flagged: Mask, chance: float, tests: int) -> Break
         rest, told = int(rows[left].sum()), int(flags[left].sum())
         name = f"{len(left)} other values"
         values.append(Value(name, rest, told, percent(told / rest), bar(told / rest / top, "doubt")))
-    adjusted = min(1.0, chance * tests)
-    p = "p < 0.001" if adjusted < 1e-3 else f"p = {adjusted:.2g}"
-    corrected = f", corrected for {tests} columns" if tests > 1 else ""
-    return Breakdown(column.column, tuple(values), f"If this were chance: {p} (chi-square{corrected}).")
+    return Breakdown(column.column, tuple(values))
 
 
 def _strength(column: Coded, flagged: Mask) -> float:
