@@ -81,7 +81,7 @@ def test_everything_that_was_promised_is_written(run: Path, files: Any) -> None:
     flagged = [row for row in cells if row["flagged"] == "true"]
     assert 0 < len(flagged) <= 20
     assert sum(is_bug[row["name"]] for row in flagged) > 0.7 * len(flagged)
-    assert all("trusted line" in row["why"] for row in flagged[:3])
+    assert all("trusted row" in row["why"] for row in flagged[:3])
 
 
 def test_the_corrected_table_differs_in_the_fixed_labels_only(run: Path, files: Any) -> None:

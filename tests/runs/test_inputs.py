@@ -117,7 +117,7 @@ def test_answers_count_as_trusted_rows(tmp_path: Path) -> None:
     rows.write_text("id,x,y\np,1.5,a\nq,2.5,b\nr,3.5,\ns,4.5,b\n")
     trusted.write_text("id,x,y\nt,1,a\n")
     inputs = load(Settings(train=rows, trusted=trusted, label="y", id="id"), {3: "a", 2: "b"})
-    assert inputs.problem.item_names == ("trusted line 2", "verified row s")
+    assert inputs.problem.item_names == ("trusted row 1", "verified row s")
     assert inputs.problem.row_ids.tolist() == ["p", "q", "s"]
 
 
@@ -163,7 +163,7 @@ def test_names_of_columns_stay_as_they_are_in_notes(tmp_path: Path) -> None:
     asked = Settings(train=tmp_path / "rows.csv", trusted=tmp_path / "trusted.csv", label="y")
     inputs = load(asked)
     assert any("rows.csv column 'X const' is left out" in note for note in inputs.problem.notes)
-    assert inputs.problem.item_names == ("trusted line 2", "trusted line 4")
+    assert inputs.problem.item_names == ("trusted row 1", "trusted row 3")
     assert "trusted.csv: empty rows are left out (1)." in inputs.notes
 
 
@@ -261,9 +261,9 @@ def test_a_label_that_only_trusted_rows_have_is_noted_by_its_line(tmp_path: Path
     notes = load(
         Settings(train=tmp_path / "rows.csv", trusted=tmp_path / "trusted.csv", label="y")
     ).problem.notes
-    assert "No row has the label 'c', which trusted line 2 has: it can be suggested." in notes
+    assert "No row has the label 'c', which trusted row 1 has: it can be suggested." in notes
     assert notes[-1] == (
-        "Trusted items with the features of a row (1): trusted line 2 (row 2). "
+        "Trusted items with the features of a row (1): trusted row 1 (row 2). "
         "If they are these rows, use --trusted-column."
     )
 

@@ -165,16 +165,11 @@ def _posed(files: Files, labels: _Labels, verified: dict[int, Any], *, at_random
         pred_probs=files.predicted("pred_probs"),
         pred_probs_trusted=files.predicted("pred_probs_trusted"),
         ids=ids[labels.labelled],
-        item_ids=None if trusted is None else [_called(trusted, row) for row in items.tolist()],
+        item_ids=None if trusted is None else [f"trusted row {row + 1}" for row in items.tolist()],
         layout=Layout(
             keep=settings.keep, text=settings.text, image=settings.image, image_folder=image_folder
         ),
     )
-
-
-def _called(trusted: Sheet, row: int) -> str:
-    """A trusted row as "trusted line 3"."""
-    return trusted.place(row).replace(trusted.path.name, "trusted", 1)
 
 
 @dataclass(frozen=True, eq=False)
