@@ -29,6 +29,8 @@ EXPLAINED = 1000
 """Flagged rows that get reasons; nobody reads more."""
 TRAINED_ON = 4000
 """Of more rows, a sample shows what a learner makes of the labels before and after."""
+PULLING, WEAK = 3, 0.03
+"""So many trusted items are named for a row: the first of them, and others with so much of all pull."""
 TOL = 1e-6
 """max|g| of the learners before and after: to look at, not to decide with."""
 
@@ -48,6 +50,24 @@ class Reasons:
     trusted_before: Array
     """Probabilities of every class for the trusted items, or predictions of a regression."""
     trusted_after: Array
+
+    def named(self, place: int) -> list[tuple[int, float]]:
+        """The items to name for a row, by its place in `rows`, with their share of all that is pulled.
+
+        Those that ask for the change come first, the hardest before the others, then those against it.
+        """
+        pulls = self.pulls[place]
+        total = float(abs(pulls).sum())
+        if not total > 0:
+            return []
+        shares = pulls / total
+        strongest = np.argsort(-abs(shares), kind="stable")[:PULLING]
+        told = [int(item) for item in strongest if abs(shares[item]) >= WEAK or item == strongest[0]]
+        asking = int(np.argmax(shares))
+        if shares[asking] > 0 and asking not in told:  # somebody asks for it, if only just
+            told = [*told[: PULLING - 1], asking]
+        ordered = sorted(told, key=lambda item: -shares[item])
+        return [(item, float(shares[item])) for item in ordered]
 
 
 def reasons(problem: Problem, findings: Findings, random_state: Seed = None) -> Reasons:

@@ -20,7 +20,12 @@ from click.testing import CliRunner, Result
 
 import duti
 from duti.cli import main
+from duti.report.flagged import flagged_table
+from duti.report.marks import Marks
+from duti.report.text import SPACE
+from duti.report.trusted import item_names
 from duti.runs.folder import Folder
+from duti.runs.run import reported
 from tests.runs.tables import written
 
 
@@ -483,3 +488,20 @@ def test_labels_that_look_like_formulas_survive_the_round_trip(tmp_path: Path) -
     file = Path(told("export", out, "--to", "csv")["files"][0])
     answer(file, ["'+1"])
     assert told("import", out, file)["answers"] == 1
+
+
+def test_tables_and_report_name_the_same_items_for_a_row_those_that_ask_for_the_change_first(
+    run: Path,
+) -> None:
+    outcome = reported(Folder(run))
+    case = outcome.case
+    names = item_names(case)
+    table = flagged_table(case, Marks.of(case), names)
+    ids = dict(zip(case.findings.flagged.tolist(), case.findings.row_ids[case.findings.flagged], strict=True))
+    with (run / "findings.csv").open(encoding="utf-8") as lines:
+        why = {row["name"]: row["why"] for row in csv.DictReader(lines)}
+    assert len(table.flags) > 5
+    for flag in table.flags:
+        told = [f"{pull.name} ({pull.share.replace(SPACE, ' ')})" for pull in flag.pulls]
+        assert why[str(ids[flag.row])] == ", ".join(told)
+        assert "against" not in told[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from duti.arrays import Array, Labels
+from duti.arrays import Labels
 from duti.report.case import Case
 from duti.report.marks import Marks
 from duti.report.svg import bar
@@ -17,10 +17,6 @@ from duti.report.thumbnails import thumbnail
 
 EMBEDDED = 200
 """Rows on the page; more are in the table of findings."""
-PULLS = 3
-"""Trusted items that are named for each row."""
-WEAK = 0.03
-"""Items with a smaller share of all that is pulled are not named."""
 BESIDE, BESIDE_LONG = 6, 3
 """Columns next to a row, and next to a row that has a text or an image; the others open on demand."""
 NARROW = 3
@@ -112,7 +108,7 @@ def flagged_table(case: Case, marks: Marks, names: tuple[str, ...]) -> FlaggedTa
                 doubt=doubt,
                 doubt_shown=probability(doubt) if case.automatic else f"{doubt:.3f}",
                 doubt_bar=bar(doubt, "doubt"),
-                pulls=_pulls(case.reasons.pulls[i], names, trusted, trusted_keys),
+                pulls=_pulls(case.reasons.named(i), names, trusted, trusted_keys),
                 cells=tuple(cell(record[column]) for column in beside),
                 rest=tuple((column, cell(record[column], 500)) for column in rest),
                 excerpt=shortened(long, EXCERPT),
@@ -147,17 +143,12 @@ def _columns(case: Case) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(ordered[:most]), tuple(ordered[most:])
 
 
-def _pulls(pulls: Array, names: tuple[str, ...], labels: list[str], keys: list[Markup]) -> tuple[Pull, ...]:
-    """The items that pull most, with their share of all that is pulled in either direction."""
-    total = float(abs(pulls).sum())
-    if not total > 0:
-        return ()
-    shares = pulls / total
-    told: list[Pull] = []
-    for item in np.argsort(-abs(shares), kind="stable")[:PULLS].tolist():
-        share = float(shares[item])
-        if abs(share) < WEAK and told:
-            break
+def _pulls(
+    named: list[tuple[int, float]], names: tuple[str, ...], labels: list[str], keys: list[Markup]
+) -> tuple[Pull, ...]:
+    """The items that are named, with their share of all that is pulled in either direction."""
+    told = []
+    for item, share in named:
         kind = "pull" if share >= 0 else "against"
         shown = percent(share) if share >= 0 else f"{percent(-share)} against"
         told.append(Pull(item, names[item], labels[item], keys[item], shown, bar(abs(share), kind)))

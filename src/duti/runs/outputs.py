@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from duti.arrays import Ints
 from duti.errors import ProblemError
 from duti.files import write_csv, write_parquet, write_relabelled, write_text
 from duti.findings import Findings
-from duti.problem import listed
 from duti.reasons import Reasons
+from duti.report.text import SPACE, percent
 from duti.runs.folder import Folder
 from duti.runs.inputs import Inputs
-
-PULLING, WEAK = 3, 0.1
-"""At most so many trusted items are named for a flagged row, none that pull so much less than the first."""
 
 
 def write_findings(folder: Folder, inputs: Inputs, findings: Findings, reasons: Reasons) -> None:
@@ -112,19 +108,16 @@ def findings_table(inputs: Inputs, findings: Findings, reasons: Reasons) -> Any:
 
 
 def why(inputs: Inputs, reasons: Reasons) -> dict[int, str]:
-    """For each flagged row the trusted items that ask most for the change, in a few words."""
-    told = {}
-    for row, pulls in zip(reasons.rows.tolist(), reasons.pulls, strict=True):
-        items = pulling(pulls)
-        if len(items):
-            told[row] = listed([f"{inputs.problem.item_names[item]} ({pulls[item]:+.2g})" for item in items])
+    """For each flagged row the trusted items that ask for the change, with their share of all pull."""
+    told, names = {}, inputs.problem.item_names
+    for place, row in enumerate(reasons.rows.tolist()):
+        shares = (
+            f"{names[item]} ({percent(abs(share)).replace(SPACE, ' ')}{'' if share >= 0 else ' against'})"
+            for item, share in reasons.named(place)
+        )
+        if said := ", ".join(shares):
+            told[row] = said
     return told
-
-
-def pulling(pulls: Any) -> Ints:
-    """The items that pull hardest towards the fix."""
-    items = np.argsort(-pulls, kind="stable")[:PULLING]
-    return np.asarray(items[pulls[items] > WEAK * max(pulls.max(), 0.0)])
 
 
 def _padded(values: list[Any], blank: int) -> Any:
