@@ -18,6 +18,7 @@ ORDER = [
     "arrays",
     "randomness",
     "progress",
+    "memory",
     "files",
     "journal",
     "encode",

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,11 @@ from duti.progress import reporting, silent
 from duti.resources import (
     Estimate,
     Speed,
-    available_memory,
     estimate,
     foresee,
     limited_threads,
     measured_speed,
 )
-
-GIB = 2**30
 
 
 def problem(n: int = 4000, d: int = 2) -> Problem:
@@ -30,49 +26,7 @@ def problem(n: int = 4000, d: int = 2) -> Problem:
     return Problem(X, X[:, 0] > 0, X[:2], [True, False])
 
 
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return root
-
-
-MACHINE = {"proc/meminfo": "MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\n"}
-GROUP = "sys/fs/cgroup/jobs"
-
-
-def test_the_machine_says_what_memory_it_has(tmp_path: Path) -> None:
-    assert available_memory(write(tmp_path, MACHINE)) == 8 * GIB
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {
-            "proc/self/cgroup": "0::/jobs/one\n",
-            f"{GROUP}/one/memory.max": "max\n",
-            f"{GROUP}/one/memory.current": "5\n",
-            f"{GROUP}/memory.max": f"{4 * GIB}\n",
-            f"{GROUP}/memory.current": f"{3 * GIB}\n",
-            f"{GROUP}/memory.stat": f"anon 1\ninactive_file {GIB}\n",
-        },
-        {
-            "proc/self/cgroup": "2:cpu:/jobs\n1:memory:/jobs\n",
-            "sys/fs/cgroup/memory/jobs/memory.limit_in_bytes": f"{4 * GIB}\n",
-            "sys/fs/cgroup/memory/jobs/memory.usage_in_bytes": f"{3 * GIB}\n",
-            "sys/fs/cgroup/memory/jobs/memory.stat": f"total_inactive_file {GIB}\n",
-        },
-    ],
-    ids=["version 2, a limit on the parent", "version 1"],
-)
-def test_a_control_group_leaves_less_than_the_machine_has(tmp_path: Path, files: dict[str, str]) -> None:
-    assert available_memory(write(tmp_path, MACHINE | files)) == 2 * GIB
-
-
-def test_unknown_memory_is_none_and_forbids_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.sysconf_names", {})
-    assert available_memory(tmp_path) is None
+def test_unknown_memory_forbids_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("duti.resources.available_memory", lambda: None)
     foresee(problem(), KernelLogistic(approximation="exact"), silent)
 

@@ -18,4 +18,15 @@ class FileError(DutiError):
 
 
 class ResourceError(DutiError):
-    """The work needs more memory than there is."""
+    """The work needs more memory than there is.
+
+    >>> error = ResourceError("it is too large", "use some of the rows", rows=1000)
+    >>> str(error), error.rows
+    ('it is too large; use some of the rows.', 1000)
+    """
+
+    def __init__(self, problem: str, remedy: str, rows: int | None = None) -> None:
+        super().__init__(f"{problem}; {remedy}.")
+        self.problem = problem
+        self.rows = rows
+        """How many rows would fit, if that is known."""

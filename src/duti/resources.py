@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from duti.errors import ProblemError, ResourceError
 from duti.learners import Learner
 from duti.learners.preconditioner import DENSE_FEATURES
+from duti.memory import available_memory, size
 from duti.objective import SINGLE_PRECISION
 from duti.problem import Problem
 from duti.progress import Report, silent
@@ -66,7 +65,7 @@ class Estimate:
         return self.seconds > LONG_SECONDS or self.bytes > LARGE_BYTES
 
     def __str__(self) -> str:
-        return f"about {_duration(self.seconds)} and {_size(self.bytes)} of memory"
+        return f"about {_duration(self.seconds)} and {size(self.bytes)} of memory"
 
 
 def foresee(problem: Problem, learner: Learner, report: Report, learners: int = 1) -> None:
@@ -77,10 +76,12 @@ def foresee(problem: Problem, learner: Learner, report: Report, learners: int = 
     expected = estimate(problem, learner, Speed(), learners)
     available = available_memory()
     if available is not None and expected.bytes > available:
+        share = available / estimate(problem, learner, Speed(), learners).bytes
         raise ResourceError(
-            f"{type(learner).__name__} needs about {_size(expected.bytes)} of memory for {problem.n:,} rows "
-            f"with {_width(problem, learner):,} features, but {_size(available)} are available; "
-            f"{_remedies(problem, learner, available, learners)}."
+            f"{type(learner).__name__} needs about {size(expected.bytes)} of memory for {problem.n:,} rows "
+            f"with {_width(problem, learner):,} features, but {size(available)} are available",
+            _remedies(problem, learner, available, learners),
+            _rounded_down(share * problem.n),
         )
     if report is not silent and expected.is_large:
         expected = estimate(problem, learner, measured_speed(), learners)
@@ -169,58 +170,6 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def available_memory(root: Path = Path("/")) -> float | None:
-    """Bytes that can be had without swapping: of the machine and of its control groups; None if unknown."""
-    limits = [*_machine_memory(root), *_group_memory(root)]
-    return min(limits) if limits else None
-
-
-def _machine_memory(root: Path) -> Iterator[float]:
-    for line in _lines(root / "proc/meminfo"):
-        if line.startswith("MemAvailable:"):
-            yield float(line.split()[1]) * 1024
-            return
-    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):  # macOS: all there is, which is an upper bound
-        yield float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-
-
-def _group_memory(root: Path) -> Iterator[float]:
-    """What the limits of this process's control groups leave, version 2 or 1; cached files can go."""
-    for line in _lines(root / "proc/self/cgroup"):
-        _, controllers, path = line.split(":", 2)
-        if controllers and "memory" not in controllers.split(","):
-            continue
-        base = root / "sys/fs/cgroup" / ("memory" if controllers else "")
-        names = ("limit_in_bytes", "usage_in_bytes") if controllers else ("max", "current")
-        group = base / path.strip("/")
-        for folder in (group, *group.parents):
-            limit, used = (_number(folder / f"memory.{name}") for name in names)
-            if limit is not None and used is not None:
-                yield max(limit - used + _cached(folder), 0.0)
-            if folder == base:
-                break
-
-
-def _cached(folder: Path) -> float:
-    names = ("inactive_file ", "total_inactive_file ")
-    return max(
-        (float(line.split()[1]) for line in _lines(folder / "memory.stat") if line.startswith(names)),
-        default=0.0,
-    )
-
-
-def _number(path: Path) -> float | None:
-    lines = _lines(path)
-    return float(lines[0]) if lines and lines[0].isdigit() else None  # "max" is no limit
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text().splitlines()
-    except OSError:
-        return []
-
-
 @contextmanager
 def limited_threads(threads: int | None) -> Iterator[None]:
     """At most so many threads in products of matrices; None leaves it to the library.
@@ -244,10 +193,6 @@ def _duration(seconds: float) -> str:
         if seconds >= 1.5 * length:
             return f"{_rounded(seconds / length):,} {unit}s"
     return "a second"
-
-
-def _size(number: float) -> str:
-    return f"{number / 1e9:.1f} GB" if number >= 1e8 else f"{number / 1e6:.1f} MB"
 
 
 def _rounded(number: float) -> int:

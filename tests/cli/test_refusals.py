@@ -171,7 +171,7 @@ def test_too_little_memory_is_said_with_a_remedy(tmp_path: Path, monkeypatch: py
                 words[1] = str(zipped)
             found = CliRunner().invoke(main, [*words, "--overwrite"], catch_exceptions=False)
         assert found.exit_code == 3, found.output
-        assert "not enough memory; debug some of the rows, leave columns out with --drop" in found.output
+        assert "not enough memory; use --sample to debug some of the rows" in found.output
     assert CliRunner().invoke(main, [*words, "--resume"]).exit_code == 0  # nothing was lost
 
 

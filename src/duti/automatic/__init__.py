@@ -81,8 +81,7 @@ class Automatic:
         rows = problem.subset(free) if len(free) < problem.n else problem
         weighed = rows if rows.confidence_given else rows.trusting(CONFIDENCE[problem.task])
         with limited_threads(self.threads), reporting(self.progress) as report:
-            learner = default_learner(problem.task) if self.learner is None else self.learner
-            foresee(problem, approximated(problem, learner), report, learners=FINALISTS)
+            self.foresee(problem, report)
             ensemble = self._ensemble(weighed, report)
             predictions, complete, hypotheses = ensemble.predictions(weighed)
             evidence: Evidence | Values
@@ -93,6 +92,11 @@ class Automatic:
                 evidence = Evidence(weighed, predictions, hypotheses)
                 found = posterior(evidence, self.systematic)
         return self._findings(problem, free, evidence, found, complete=complete)
+
+    def foresee(self, problem: Problem, report: Report) -> None:
+        """Refuse what cannot fit into memory, and report an estimate of what is large."""
+        learner = default_learner(problem.task) if self.learner is None else self.learner
+        foresee(problem, approximated(problem, learner), report, learners=FINALISTS)
 
     def estimate(self, problem: Problem, speed: Speed) -> Estimate:
         """What it will take: many learners of some rows, and few of all if these are more."""

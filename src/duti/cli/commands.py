@@ -21,8 +21,10 @@ EXIT_CODES = """\b
 Exit codes: 0 done, 2 something about the input is wrong, 3 not enough memory,
 4 a file cannot be written, 130 interrupted (what was found so far is kept),
 141 nobody reads the output any more (all files are there)."""
+HARDLY_ANY = 5e8
+"""Bytes that a process may have left when it fails for want of memory."""
 MEMORY = (
-    "there is not enough memory; debug some of the rows, leave columns out with --drop, "
+    "there is not enough memory; use --sample to debug some of the rows, leave columns out with --drop, "
     "or use a machine with more"
 )
 
@@ -65,6 +67,17 @@ class _Commands(click.Group):
         except OSError as error:
             name = f" ({error.filename})" if error.filename else ""
             raise _Refusal(f"{error.strerror or error}{name}", NO_FILE) from error
+        except (RuntimeError, SystemError, ImportError) as error:
+            from duti.memory import available_memory
+
+            # Where hardly any memory is left, threads do not start and modules do not load.
+            if (
+                (left := available_memory()) is None
+                or left > HARDLY_ANY
+                or isinstance(error, click.exceptions.Exit)
+            ):
+                raise
+            raise _Refusal(MEMORY, NO_MEMORY) from error
         except KeyboardInterrupt as error:
             message = "interrupted before anything was found; --resume goes on where it was"
             raise _Refusal(message, INTERRUPTED) from error

@@ -84,6 +84,12 @@ def _class_names(_context: click.Context, _option: click.Parameter, line: str | 
 @click.option(
     "--out", type=FILE, metavar="DIR", help="Folder for everything that is written. [default: TRAIN-duti]"
 )
+@click.option(
+    "--sample",
+    type=click.IntRange(min=2),
+    metavar="ROWS",
+    help="Debug so many rows, drawn at random; the others stay as they are.",
+)
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped or killed.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that is in the folder.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, how long it takes, how much memory.")

@@ -11,15 +11,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from duti.errors import DutiError
+from duti.errors import DutiError, ResourceError
 from duti.files.labels import relabelled
 from duti.files.sheet import Content, Edit, checked_names, listed, one_line
+from duti.files.text import FEWER
+from duti.memory import require
 
 ARROW_FILE = b"ARROW1"
 DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 FIRST_DAY, LAST_DAY = (
     date(*day).toordinal() - date(1970, 1, 1).toordinal() for day in ((1, 1, 1), (9999, 12, 31))
 )
+COPIES, LEAST = 2, 8
+"""A table that is typed already needs so many times its size while it is read; bytes of a cell at least."""
 CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"}
 
 
@@ -57,6 +61,7 @@ class Parquet:
 def _opened_parquet(data: bytes, file: str) -> _Opened:
     try:
         source = pq.ParquetFile(pa.BufferReader(data))
+        require(COPIES * _decoded_size(source.metadata), file, FEWER)
         table = source.read()
         table.validate(full=True)
         groups = [source.metadata.row_group(group) for group in range(source.num_row_groups)]
@@ -65,12 +70,18 @@ def _opened_parquet(data: bytes, file: str) -> _Opened:
             column.path_in_schema: CODECS.get(column.compression, column.compression.lower())
             for column in columns
         }
-    except MemoryError:
+    except (MemoryError, ResourceError):
         raise
     # A damaged file can fail anywhere: in Thrift, in a codec, in Arrow.
     except Exception as error:
         raise damaged(file, "Parquet", error) from error
     return _Opened(table, [group.num_rows for group in groups], compression)
+
+
+def _decoded_size(metadata: Any) -> int:
+    """In bytes: what repeats itself takes hardly any in the file, but a number for each cell here."""
+    groups = (metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    return int(max(sum(groups), metadata.num_rows * metadata.num_columns * LEAST))
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from duti.errors import DutiError
-from duti.files.columnar import damaged, plain
+from duti.errors import DutiError, ResourceError
+from duti.files.columnar import COPIES, damaged, plain
 from duti.files.labels import relabelled
 from duti.files.sheet import Content, Edit, listed
+from duti.files.text import FEWER
+from duti.memory import require
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,11 @@ def _arrays(data: bytes, file: str) -> dict[str, NDArray[Any]]:
     arrays = {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            require(COPIES * sum(info.file_size for info in archive.infolist()), file, FEWER)
             for info in archive.infolist():
                 name = info.filename.removesuffix(".npy")
                 arrays[name] = np.lib.format.read_array(io.BytesIO(archive.read(info)), allow_pickle=False)
-    except MemoryError:
+    except (MemoryError, ResourceError):
         raise
     # A damaged file can fail anywhere: in the zip, in zlib, in the header of an array.
     except Exception as error:

@@ -14,7 +14,8 @@ from duti.files.huggingface import Folder, opened_folder
 from duti.files.jsonlines import JsonLines
 from duti.files.npz import Npz
 from duti.files.sheet import Content, Format, Sheet
-from duti.files.text import decoded, unzipped
+from duti.files.text import FEWER, TEXT_COPIES, decoded, unzipped
+from duti.memory import require
 
 CSV, TSV, JSONL = Delimited("csv", ","), Delimited("tsv", "\t"), JsonLines()
 TEXTS: dict[str, Format] = {"csv": CSV, "tsv": TSV, "jsonl": JSONL, "ndjson": JSONL}
@@ -65,7 +66,7 @@ def read(path: str | os.PathLike[str]) -> Sheet:
         return _sheet(path, HUGGING_FACE, folder.read(), folder.checksum)
     data = bytes_at(path)
     suffix = suffix_of(path)
-    content = FORMATS[suffix].read(checked_bytes(data, path), path.name)
+    content = FORMATS[suffix].read(_fitting(checked_bytes(data, path), suffix, path), path.name)
     return _sheet(path, FORMATS[suffix].name, content, hashlib.sha256(data).hexdigest(), suffix)
 
 
@@ -75,8 +76,15 @@ def read_written(path: str | os.PathLike[str]) -> Sheet:
     data, suffix = bytes_at(path), suffix_of(path)
     delimited = FORMATS[suffix]
     assert isinstance(delimited, Delimited), suffix
-    content = delimited.written(checked_bytes(data, path), path.name)
+    content = delimited.written(_fitting(checked_bytes(data, path), suffix, path), path.name)
     return _sheet(path, delimited.name, content, hashlib.sha256(data).hexdigest(), suffix)
+
+
+def _fitting(data: bytes, suffix: str, path: Path) -> bytes:
+    """The bytes, if a table of so much text fits into memory."""
+    if suffix not in BINARIES:
+        require(TEXT_COPIES * len(data), path.name, FEWER)
+    return data
 
 
 def read_text(path: Path) -> str:
@@ -91,6 +99,7 @@ def bytes_at(path: Path) -> bytes:
         if not stat.S_ISREG(kind):  # a pipe would wait, and a device may never end
             what = next((what for is_one, what in ODD if is_one(kind)), "something else")
             raise DutiError(f"{path} is {what}, not a file; save the table in a file.")
+        require(path.stat().st_size, path.name, FEWER)
         return path.read_bytes()
     except DutiError:
         raise

@@ -18,6 +18,7 @@ from duti.encode import Layout, vector
 from duti.errors import ProblemError
 from duti.files import Sheet, read
 from duti.problem import Problem, Task, listed, task_of
+from duti.randomness import generator
 from duti.runs.naming import Files
 from duti.runs.predictions import read_predictions, typed_classes
 from duti.runs.settings import Settings
@@ -75,6 +76,8 @@ def load(settings: Settings, answers: Mapping[int, Any] | None = None) -> Inputs
             f"{rows.path.name}: no row has a label in column {settings.label!r}; fill some in."
         )
     answers, items = answers or {}, _items(trusted)
+    with_label = len(labelled)
+    labelled = _sampled(settings, rows, labelled, answers)
     predictions = {
         role: read_predictions(path)
         for role in ("pred_probs", "pred_probs_trusted")
@@ -99,8 +102,31 @@ def load(settings: Settings, answers: Mapping[int, Any] | None = None) -> Inputs
         answers=answers,
         predictions=predictions,
         problem=problem,
-        notes=(*_notes(rows, trusted, values, items), *read_as, *_note_on_answers(settings, answers)),
+        notes=(
+            *_notes(rows, trusted, values, items),
+            *read_as,
+            *_note_on_answers(settings, answers),
+            *_note_on_sample(len(labelled), with_label),
+        ),
     )
+
+
+def _sampled(settings: Settings, rows: Sheet, labelled: Ints, answers: Mapping[int, Any]) -> Ints:
+    """Some of the rows, and all that are trusted themselves."""
+    if settings.sample is None or settings.sample >= len(labelled):
+        return labelled
+    if settings.sample < 2:
+        raise ProblemError(f"--sample is {settings.sample}; give a number of rows from 2 on.")
+    drawn = generator(settings.seed).choice(labelled, settings.sample, replace=False)
+    trusted = [*answers]
+    if settings.trusted_column is not None:
+        trusted += np.flatnonzero(np.asarray(rows.table[settings.trusted_column].is_valid())).tolist()
+    return np.intersect1d(labelled, np.union1d(drawn, np.asarray(trusted, dtype=np.int64)))
+
+
+def _note_on_sample(number: int, of: int) -> Iterator[str]:
+    if number < of:
+        yield f"{number:,} of {of:,} rows are debugged (--sample); the others are left as they are."
 
 
 def _items(trusted: Sheet | None) -> Ints:

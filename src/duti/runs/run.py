@@ -11,14 +11,14 @@ from typing import Any
 import duti
 from duti.automatic import Automatic
 from duti.detector import detector_of, learner_for
-from duti.errors import DutiError
+from duti.errors import DutiError, ResourceError
 from duti.findings import Findings
 from duti.learners import default_learner
 from duti.path import Status
-from duti.progress import Progress
+from duti.progress import Progress, silent
 from duti.reasons import Reasons, reasons
 from duti.report import Case, html
-from duti.resources import Estimate, estimate, measured_speed
+from duti.resources import Estimate, estimate, foresee, measured_speed
 from duti.runs.folder import FINISHED, INTERRUPTED, Folder
 from duti.runs.inputs import Inputs
 from duti.runs.inputs import load as load_inputs
@@ -88,6 +88,9 @@ def _performed(folder: Folder, inputs: Inputs, progress: Progress, clock: Clock)
     with clock.timing("debugging"):
         try:
             findings = debugged(folder, inputs, progress)
+        except ResourceError as error:
+            folder.abandon()
+            raise _in_options(error) from error
         except DutiError:  # it cannot be done: there is nothing to resume
             folder.abandon()
             raise
@@ -109,6 +112,12 @@ def _performed(folder: Folder, inputs: Inputs, progress: Progress, clock: Clock)
     if not outcome.interrupted:
         folder.tidy()
     return outcome
+
+
+def _in_options(error: ResourceError) -> ResourceError:
+    """What the command line has against too little memory."""
+    sample = "" if error.rows is None else f"use --sample {max(error.rows, 2)}, or "
+    return ResourceError(error.problem, f"{sample}leave columns out with --drop", error.rows)
 
 
 def debugged(folder: Folder, inputs: Inputs, progress: Progress) -> Findings:
@@ -172,8 +181,16 @@ def preview(settings: Settings) -> Preview:
     inputs = load_inputs(settings)
     problem = inputs.problem
     learner = learner_for(problem, None) or default_learner(problem.task)
+    automatic = Automatic(learner)
+    try:
+        if settings.recipe == "auto":
+            automatic.foresee(problem, silent)
+        else:
+            foresee(problem, learner, silent)
+    except ResourceError as error:
+        raise _in_options(error) from error
     if settings.recipe == "auto":
-        return Preview(inputs, Automatic(learner).estimate(problem, measured_speed()))
+        return Preview(inputs, automatic.estimate(problem, measured_speed()))
     return Preview(inputs, estimate(problem, learner, measured_speed()))
 
 

@@ -60,6 +60,8 @@ class Settings:
     recipe: str = "auto"
     systematic: float | None = None
     seed: int = 0
+    sample: int | None = None
+    """How many rows are debugged, drawn at random; all if None."""
 
     def __post_init__(self) -> None:
         for path in filter(None, (getattr(self, role) for role in FILES)):
