@@ -236,3 +236,36 @@ def test_an_estimator_predicts_a_class_that_no_row_had() -> None:
     classifier.fit(rows, y, trusted, y_trusted)
     assert classifier.classes_.tolist() == ["ant", "bee", "cow"]
     assert (classifier.predict(rows) == truth).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("labels", "alike"),
+    [(["yes", "Yes", "no"], True), (["approved", "aproved", "denied"], True), (["cat", "car", "dog"], False)],
+)
+def test_labels_of_rows_that_may_be_one_are_noted(labels: list[str], alike: bool) -> None:
+    X, y = np.arange(9.0)[:, None], np.array(labels * 3)
+    problem = Problem(X, y, [[0.5]], [labels[0]])
+    found = [note for note in problem.notes if "are alike" in note]
+    assert len(found) == alike
+    if alike:
+        assert repr(labels[0]) in found[0]
+        assert repr(labels[1]) in found[0]
+
+
+def test_swapped_rows_and_trusted_items_are_noted() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = (X[:, 0] > 0).astype(int)
+    swapped = Problem(X[:6], y[:6], X, y)
+    assert any("more trusted items (40) than rows (6)" in note for note in swapped.notes)
+    assert not any("swapped" in note for note in Problem(X, y, X[:6], y[:6]).notes)
+
+
+def test_trusted_items_on_another_scale_are_noted() -> None:
+    """As by a pipeline that scales the rows and not the trusted items."""
+    rng = np.random.default_rng(0)
+    raw, items = rng.normal(50, 5, (60, 3)), rng.normal(50, 5, (8, 3))
+    y, y_trusted = (raw[:, 0] > 50).astype(int), (items[:, 0] > 50).astype(int)
+    scaled = (raw - raw.mean(axis=0)) / raw.std(axis=0)
+    notes = Problem(scaled, y, items, y_trusted).notes
+    assert any("far outside of the range of the rows in most columns (3 of 3)" in note for note in notes)
+    assert not any("far outside" in note for note in Problem(raw, y, items, y_trusted).notes)

@@ -574,8 +574,9 @@ def test_values_of_the_same_features_scatter_and_do_not_contradict_each_other() 
 def test_only_the_first_groups_of_alike_trusted_items_are_noted() -> None:
     items = np.repeat(np.arange(13.0), 2)
     notes = problem(X_trusted=np.column_stack([items, items]), y_trusted=["no"] * 26).notes
-    assert len(notes) == 11
-    assert notes[-1] == "3 more groups of trusted items have the same features."
+    alike = [note for note in notes if "the same features" in note]
+    assert len(alike) == 11
+    assert alike[-1] == "3 more groups of trusted items have the same features."
 
 
 def test_labels_with_another_index_than_the_rows_are_noted() -> None:

@@ -246,6 +246,7 @@ class Problem:
             *encode.odd_rows(rows, self.row_ids, y_index),
             *encode.odd_items(self.X_trusted, labels, self.item_names, classes=self.k > 0),
             *encode.items_that_are_rows(trusted, self.X, self.item_names, self.row_ids),
+            *encode.misplaced(trusted, self.X),
         ]
 
     def _learn_predictions(self, predicted: tuple[Array, Array] | None) -> None:

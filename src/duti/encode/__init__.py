@@ -5,7 +5,7 @@ from duti.encode.encoder import Encoder, encoded_table
 from duti.encode.items import PAPER_CONFIDENCE, confidences, stacked, trusted_rows
 from duti.encode.labels import codes, natural, real_labels, refuse_tiny, sorted_classes, vector
 from duti.encode.layout import Column, Layout
-from duti.encode.oddities import items_that_are_rows, odd_items, odd_rows
+from duti.encode.oddities import items_that_are_rows, misplaced, odd_items, odd_rows
 from duti.encode.probabilities import as_features, predicted
 from duti.encode.reading import LARGEST, listed, positions, require_same_length
 from duti.encode.tables import Table, constant_columns, is_plain, originals, table
@@ -28,6 +28,7 @@ __all__ = [
     "is_plain",
     "items_that_are_rows",
     "listed",
+    "misplaced",
     "natural",
     "odd_items",
     "odd_rows",

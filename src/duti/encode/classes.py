@@ -18,6 +18,8 @@ from duti.errors import ProblemError
 SHORTEST = 4
 """Words of fewer letters differ by one letter for good reasons: cat, car."""
 SHOWN = 10
+COMPARED = 200
+"""Classes that are compared with each other."""
 BETWEEN = re.compile(r"[\W_]")
 """What is between words."""
 
@@ -61,7 +63,7 @@ def classes_of(given: Labels, trusted: Sequence[Trusted], insisted: Any = None) 
             f"y holds one class only ({known[0]!r}); debugging needs at least two classes, "
             "in y or in the trusted items."
         )
-    notes, order, extra = list(_notes(new)), None, []
+    notes, order, extra = [*_notes_on_alike(known), *_notes(new)], None, []
     if insisted is not None:
         order = _insisted(insisted, given, known, new)
         extra = [label for label in order.tolist() if label not in known and label not in new]
@@ -101,6 +103,18 @@ def _notes(new: dict[Any, list[str]]) -> Iterator[str]:
         yield (f"No row has the label {label!r}, which {listed(who, most=3)} {have}: it can be suggested.")
     if len(new) > SHOWN:
         yield f"{len(new) - SHOWN} more labels of trusted items are of no row: they can be suggested."
+
+
+def _notes_on_alike(known: list[Any]) -> Iterator[str]:
+    """Labels of the rows that may be one label, written in two ways.
+
+    >>> list(_notes_on_alike(["Approved", "approved ", "denied"]))[0].split(":")[0]
+    "The labels 'Approved' and 'approved ' of y are alike"
+    """
+    some = known[:COMPARED]
+    meant = {one: typing_error(one, some[place + 1 :]) for place, one in enumerate(some)}
+    for one, other in [pair for pair in meant.items() if pair[1] is not None][:SHOWN]:
+        yield f"The labels {one!r} and {other!r} of y are alike: if they mean the same, make them one."
 
 
 def _insisted(insisted: Any, given: Labels, known: list[Any], new: dict[Any, list[str]]) -> Labels:

@@ -64,3 +64,28 @@ def items_that_are_rows(items: Matrix, X: Matrix, names: Sequence[str], ids: Lab
         f"Trusted items with the features of a row ({len(found)}): {shown}. "
         "If they are these rows, use verified={row: label}."
     ]
+
+
+def misplaced(items: Matrix, X: Matrix) -> list[str]:
+    """Files that were swapped, or trusted items that are not on the scale of the rows.
+
+    >>> X = np.linspace(0, 1, 10)[:, None]
+    >>> misplaced(X, X[:3])[0]
+    'There are more trusted items (10) than rows (3): are the two swapped?'
+    >>> misplaced(100 * X[2:5], X)[0].split(":")[0]
+    'All trusted items are far outside of the range of the rows in most columns (1 of 1)'
+    """
+    notes = []
+    m, n, d = items.shape[0], X.shape[0], X.shape[1]
+    if m > n:
+        notes.append(f"There are more trusted items ({m}) than rows ({n}): are the two swapped?")
+    if m and isinstance(X, np.ndarray) and isinstance(items, np.ndarray):
+        low, high = X.min(axis=0), X.max(axis=0)
+        room = high - low
+        outside = (items.min(axis=0) > high + room) | (items.max(axis=0) < low - room)
+        if (far := int((outside & (room > 0)).sum())) > d / 2:
+            notes.append(
+                f"All trusted items are far outside of the range of the rows in most columns ({far} of {d}): "
+                "were they scaled or encoded as the rows were?"
+            )
+    return notes
