@@ -9,7 +9,7 @@ KEEL := $(VENV)/.keel
 THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types unit bench quality fitting clean
+.PHONY: help setup demo test lint types unit bench quality attack fitting clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -42,6 +42,9 @@ bench: $(READY) $(PEERS)  ## speed, memory and robustness (hours; QUICK=1 for a 
 
 quality: $(READY) $(PEERS)  ## how well bugs are found, next to others (hours; QUICK=1, ONLY="task or group ...", SEEDS=n)
 	$(BIN)/python -m benchmarks.quality $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(SEEDS),--seeds $(SEEDS))
+
+attack: $(READY)  ## odd tables, options and answers against the command line (half an hour; INPUTS=n)
+	$(BIN)/python -m benchmarks.attack $(if $(INPUTS),--inputs $(INPUTS))
 
 fitting: $(READY) $(KEEL)  ## fit the weights of the evidence on tables with planted bugs (an hour)
 	$(BIN)/python -m benchmarks.fitting

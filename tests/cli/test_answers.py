@@ -255,8 +255,9 @@ def test_a_corrected_table_of_another_format_makes_room(copied: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_what_a_kill_left_half_written_is_removed(kind: str, copied: Path) -> None:
-    left = copied / ".0123456789abcdef.part"
+@pytest.mark.parametrize("end", ["part", "old"])
+def test_what_a_kill_left_half_written_is_removed(kind: str, end: str, copied: Path) -> None:
+    left = copied / f".0123456789abcdef.{end}"
     if kind == "folder":
         left.mkdir()
         (left / "data.arrow").write_bytes(b"half")

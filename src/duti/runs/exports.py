@@ -36,7 +36,7 @@ def export(folder: Folder, outcome_why: Mapping[int, str], to: str) -> list[Path
     flagged = list(_flagged(folder, outcome_why))
     files = _free(folder, FORMATS[to])
     if to == "csv":
-        write_csv(pa.Table.from_pylist(flagged) if flagged else pa.table({ROW: [], ANSWER: []}), files[0])
+        write_csv(_table(flagged), files[0])
     elif to == "jsonl":
         lines = (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in flagged)
         write_text("".join(lines), files[0])
@@ -45,6 +45,20 @@ def export(folder: Folder, outcome_why: Mapping[int, str], to: str) -> list[Path
         write_text(_config(folder.inputs), files[1])
     folder.own(*(file.name for file in files))
     return files
+
+
+def _table(flagged: list[dict[str, Any]]) -> Any:
+    if not flagged:
+        return pa.table({ROW: [], ANSWER: []})
+    return pa.table({name: _column([row[name] for row in flagged]) for name in flagged[0]})
+
+
+def _column(cells: list[Any]) -> Any:
+    """Of any type; whole numbers beyond the largest of Arrow as text, since all of it will be text."""
+    try:
+        return pa.array(cells)
+    except (OverflowError, pa.ArrowException):
+        return pa.array([None if cell is None else str(cell) for cell in cells])
 
 
 def _free(folder: Folder, names: tuple[str, ...]) -> list[Path]:

@@ -271,8 +271,9 @@ class Folder:
     def tidy(self) -> None:
         """Remove the stages, which a finished run does not need, and what a kill left half written."""
         shutil.rmtree(self.path / ".stages", ignore_errors=True)
-        for file in (*self.path.glob(".*.part"), *self.path.glob(f"{ROUNDS}/.*.part")):
-            removed(file)
+        for place in (self.path, self.path / ROUNDS):
+            for left in (*place.glob(".*.part"), *place.glob(".*.old")):
+                removed(left)
 
 
 def _is_record(record: dict[str, Any]) -> bool:
