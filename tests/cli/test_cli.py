@@ -505,3 +505,28 @@ def test_tables_and_report_name_the_same_items_for_a_row_those_that_ask_for_the_
         told = [f"{pull.name} ({pull.share.replace(SPACE, ' ')})" for pull in flag.pulls]
         assert why[str(ids[flag.row])] == ", ".join(told)
         assert "against" not in told[0]
+
+
+def test_findings_may_have_the_columns_of_the_table(files: Any, tmp_path: Path) -> None:
+    options = ["--label", "granted", "--id", "name", "--recipe", "paper", "--with-columns", "--out"]
+    assert typed("debug", *files[:2], *options, tmp_path / "out").exit_code == 0
+    found = pq.read_table(tmp_path / "out" / "findings.parquet").to_pylist()
+    with files[0].open(encoding="utf-8", newline="") as lines:
+        rows = {row["name"]: row for row in csv.DictReader(lines)}
+    assert len(found) == len(rows)
+    for row in found:
+        own = rows[row["name"]]
+        assert (row["age"], row["city"]) == (float(own["age"]), own["city"])
+    with (tmp_path / "out" / "findings.csv").open(encoding="utf-8") as lines:
+        assert {"age", "city", "income"} <= set(csv.DictReader(lines).fieldnames or ())
+
+
+def test_columns_that_are_called_like_findings_have_other_names(files: Any, tmp_path: Path) -> None:
+    train = tmp_path / "rows.csv"
+    train.write_bytes(files[0].read_bytes().replace(b'"city"', b'"rank"').replace(b'"age"', b'"why"'))
+    trusted = tmp_path / "trusted.csv"
+    trusted.write_bytes(files[1].read_bytes().replace(b'"city"', b'"rank"').replace(b'"age"', b'"why"'))
+    options = ["--label", "granted", "--id", "name", "--recipe", "paper", "--with-columns", "--out"]
+    assert typed("debug", train, trusted, *options, tmp_path / "out").exit_code == 0
+    names = pq.read_table(tmp_path / "out" / "findings.parquet").column_names
+    assert {"rank", "rank (column)", "why", "why (column)"} <= set(names)

@@ -90,6 +90,7 @@ def _class_names(_context: click.Context, _option: click.Parameter, line: str | 
     metavar="ROWS",
     help="Debug so many rows, drawn at random; the others stay as they are.",
 )
+@click.option("--with-columns", is_flag=True, help="Findings have the columns of TRAIN, too.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped or killed.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that is in the folder.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, how long it takes, how much memory.")

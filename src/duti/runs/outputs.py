@@ -102,9 +102,24 @@ def findings_table(inputs: Inputs, findings: Findings, reasons: Reasons) -> Any:
         "verified": _padded(findings.verified[ranking].tolist(), blank),
         "why": pa.array([said.get(int(row)) for row in ranking] + [None] * blank, pa.string()),
     }
+    if inputs.settings.with_columns:
+        columns |= _own_columns(inputs, order, {*columns, name or "row"})
     if name is not None:
         name, ids = f"{name} (id)" if name in columns else name, inputs.rows.table[name].take(order)
     return pa.table({name or "row": ids} | columns)
+
+
+def _own_columns(inputs: Inputs, order: Any, taken: set[str]) -> dict[str, Any]:
+    """The columns of the training rows but for id and label; "(column)" follows a name that is taken."""
+    table, found = inputs.rows.table, dict[str, Any]()
+    for name in table.column_names:
+        if name in (inputs.settings.id, inputs.settings.label):
+            continue
+        unique = name
+        while unique in taken | found.keys():
+            unique += " (column)"
+        found[unique] = table[name].take(pa.array(order))
+    return found
 
 
 def why(inputs: Inputs, reasons: Reasons) -> dict[int, str]:

@@ -62,6 +62,8 @@ class Settings:
     seed: int = 0
     sample: int | None = None
     """How many rows are debugged, drawn at random; all if None."""
+    with_columns: bool = False
+    """Whether the table of findings has the columns of the training rows, too."""
 
     def __post_init__(self) -> None:
         for path in filter(None, (getattr(self, role) for role in FILES)):
