@@ -311,3 +311,11 @@ def test_a_row_is_wrong_only_as_far_as_trusted_items_bear_it_out() -> None:
     judged = posterior_of_values(Values(borne_out, [given, shifted]))
     assert judged.verdict is Verdict.SYSTEMATIC
     assert judged.wrong.mean() > 0.4
+
+
+@pytest.mark.parametrize("trusted", [3.0, 5.0])
+def test_labels_that_are_all_the_same_are_judged(trusted: float) -> None:
+    X = np.arange(12.0)[:, None]
+    found = duti.debug(X, np.full(12, 3.0), [[0.5], [7.5]], [3.0, trusted], task="regression")
+    assert np.isfinite(found.label_quality).all()
+    assert np.isfinite(found.candidate_labels).all()

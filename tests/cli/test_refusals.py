@@ -205,3 +205,31 @@ def test_no_message_tells_a_terminal_what_to_do(letter: str, tmp_path: Path) -> 
         assert found.exit_code == 2
         assert letter not in found.output
         assert "[U+" in found.output
+
+
+def test_images_come_from_the_folder_of_the_table_or_from_one_that_is_named(tmp_path: Path) -> None:
+    from PIL import Image
+
+    for place in ("table", "photos"):
+        (tmp_path / place).mkdir()
+    lines = ["photo,y"]
+    for row in range(16):
+        Image.new("L", (8, 8), 200 * (row % 2)).save(tmp_path / "photos" / f"{row}.png")
+        lines.append(f"../photos/{row}.png,{'day' if row % 2 else 'night'}")
+    for name, some in (("rows", lines), ("trusted", lines[:5])):
+        (tmp_path / "table" / f"{name}.csv").write_text("\n".join(some))
+    files = [str(tmp_path / "table" / f"{name}.csv") for name in ("rows", "trusted")]
+    words = [
+        "debug",
+        *files,
+        *["--label", "y", "--image", "photo", "--recipe", "paper", "--out"],
+        str(tmp_path / "out"),
+    ]
+    refused = CliRunner().invoke(main, words)
+    assert refused.exit_code == 2
+    assert "it is outside of" in refused.output
+    for file in files:
+        Path(file).write_text(Path(file).read_text().replace("../photos/", ""))
+    named = CliRunner().invoke(main, [*words, "--images-from", str(tmp_path / "photos")])
+    assert named.exit_code == 0, named.output
+    assert CliRunner().invoke(main, ["report", str(tmp_path / "out")]).exit_code == 0

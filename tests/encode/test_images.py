@@ -15,6 +15,7 @@ import duti
 from duti import ProblemError
 from duti.encode import Encoder, Layout
 from duti.encode.images import SIDE
+from duti.report.thumbnails import thumbnail
 from tests.encode.frames import dense
 
 
@@ -33,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 NAMES = ["black.png", "gray.jpg", "white.bmp"]
 
 
-def encoded(folder: Path, names: Any) -> Any:
+def encoded(folder: Path | None, names: Any) -> Any:
     layout = Layout(image="photo", image_folder=folder)
     return dense(Encoder.fit_transform(pa.table({"photo": names}), layout)[1])
 
@@ -54,7 +55,25 @@ def test_a_pixel_is_the_mean_of_what_it_covers(tmp_path: Path) -> None:
 
 def test_a_path_may_be_whole(folder: Path) -> None:
     paths = [str(folder / name) for name in NAMES]
-    np.testing.assert_array_equal(encoded(Path("elsewhere"), paths), encoded(folder, NAMES))
+    np.testing.assert_array_equal(encoded(folder, paths), encoded(folder, NAMES))
+    np.testing.assert_array_equal(encoded(None, paths), encoded(folder, NAMES))
+
+
+@pytest.mark.parametrize("way", ["dots", "whole", "link"])
+def test_no_image_outside_of_the_folder_is_opened(way: str, folder: Path) -> None:
+    (folder / "table").mkdir()
+    (folder / "table" / "link.png").symlink_to(folder / "black.png")
+    name = {"dots": "../black.png", "whole": str(folder / "black.png"), "link": "link.png"}[way]
+    with pytest.raises(ProblemError, match=r"row 0: the image .* cannot be read \(it is outside of "):
+        encoded(folder / "table", [name] * 2)
+    assert thumbnail(name, folder / "table") is None
+    assert thumbnail("black.png", folder) is not None
+
+
+def test_only_formats_that_the_report_shows_are_opened(folder: Path) -> None:
+    Image.new("RGB", (8, 8)).save(folder / "picture.eps")
+    with pytest.raises(ProblemError, match="cannot identify image file"):
+        encoded(folder, ["picture.eps"] * 2)
 
 
 def test_the_column_is_told(folder: Path) -> None:

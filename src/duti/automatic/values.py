@@ -98,7 +98,7 @@ class Values:
         finite = [p for p in predictions if np.isfinite(p.rows).all() and np.isfinite(p.trusted).all()]
         given = average([p for p in finite if p.kind is Kind.GIVEN], problem)
         # Labels may be predicted exactly; then a thousandth of their spread stands in.
-        spread = float(problem.y.std())
+        spread = float(problem.y.std()) or float(np.ptp([*problem.y, *problem.y_trusted])) or 1.0
         self.least = noise_level(np.zeros(1), spread)
         self.given = self._value(given)
         self.noise = self.given.law

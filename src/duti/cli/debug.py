@@ -46,6 +46,7 @@ def _class_names(_context: click.Context, _option: click.Parameter, line: str | 
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Use a column although it looks like an id.")
 @click.option("--text", multiple=True, metavar="COLUMN", help="A column of free text.")
 @click.option("--image", metavar="COLUMN", help="A column of paths of image files, relative to TRAIN.")
+@click.option("--images-from", type=FILE, metavar="DIR", help="The folder of the images, if it is another.")
 @click.option(
     "--group", "groups", multiple=True, metavar="COLUMN", help="Count flags by the values of a column."
 )

@@ -13,6 +13,23 @@ from duti.errors import ProblemError
 
 SIDE = 16
 """Images become SIDE × SIDE pixels."""
+FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "PPM")
+"""Raster formats that are read by pillow itself, without another program."""
+
+
+def image_file(path: str, folder: Path | None) -> Path:
+    """The file that a cell names: inside of the folder, if there is one, wherever links may lead.
+
+    >>> image_file("../secret.png", Path("/tmp/photos"))
+    Traceback (most recent call last):
+    PermissionError: it is outside of /tmp/photos
+    """
+    if folder is None:
+        return Path(path)
+    file = (folder / path).resolve()
+    if not file.is_relative_to(folder.resolve()):
+        raise PermissionError(f"it is outside of {folder}")
+    return file
 
 
 def pixels(paths: Labels, folder: Path | None, place: str) -> Array:
@@ -25,7 +42,7 @@ def pixels(paths: Labels, folder: Path | None, place: str) -> Array:
         if not path:
             raise ProblemError(f"{place}, row {row} names no image; name a file, or drop the row.")
         try:
-            values[row] = _gray(Path(path) if folder is None else folder / path).ravel()
+            values[row] = _gray(image_file(path, folder)).ravel()
         # A hostile or damaged file can fail anywhere inside a decoder.
         except Exception as error:
             raise ProblemError(
@@ -41,7 +58,7 @@ def _gray(path: Path) -> Array:
         raise FileNotFoundError("there is no such file")
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        with Image.open(path) as image:
+        with Image.open(path, formats=FORMATS) as image:
             image.draft("L", (SIDE, SIDE))  # a JPEG need not be decoded in full
             small = image.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX)
     return np.asarray(small, dtype=np.float64) / 255

@@ -28,7 +28,8 @@ class Layout:
     image: str | None = None
     """The column of the paths of image files."""
     image_folder: Path | None = None
-    """Where relative paths of images start; the working directory if None."""
+    """Where relative paths of images start, and outside of which none is opened; if None, the working
+    directory, and any file."""
 
     def __post_init__(self) -> None:
         for role in ("drop", "keep", "text"):

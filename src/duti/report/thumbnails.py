@@ -11,8 +11,6 @@ from typing import Any
 HEIGHT, WIDTH = 64, 160
 PIXELS = 50_000_000
 """A larger image is not opened."""
-FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "PPM")
-"""Raster formats that are read by pillow itself, without another program."""
 
 
 def thumbnail(cell: Any, folder: Path | None) -> str | None:
@@ -23,12 +21,14 @@ def thumbnail(cell: Any, folder: Path | None) -> str | None:
     """
     from PIL import Image
 
+    from duti.encode.images import FORMATS, image_file
+
     if not isinstance(cell, str) or "\0" in cell:
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            with Image.open(Path(cell) if folder is None else folder / cell, formats=FORMATS) as image:
+            with Image.open(image_file(cell, folder), formats=FORMATS) as image:
                 if image.width * image.height > PIXELS:
                     return None
                 image.draft("RGB", (WIDTH, HEIGHT))

@@ -174,7 +174,6 @@ def _posed(files: Files, labels: _Labels, verified: dict[int, Any], *, at_random
             f"{rows.path.name}: no row with a label is trusted by column {settings.trusted_column!r}; "
             "mark some with yes, or fill in their right labels."
         )
-    image_folder = None if settings.image is None else rows.path.parent
     ids = _ids(settings, rows)
     features = _features(settings, rows)
     is_alone = not features.num_columns and settings.pred_probs is not None  # predictions are all there is
@@ -193,7 +192,7 @@ def _posed(files: Files, labels: _Labels, verified: dict[int, Any], *, at_random
         ids=ids[labels.labelled],
         item_ids=None if trusted is None else [f"trusted row {row + 1}" for row in items.tolist()],
         layout=Layout(
-            keep=settings.keep, text=settings.text, image=settings.image, image_folder=image_folder
+            keep=settings.keep, text=settings.text, image=settings.image, image_folder=settings.image_folder
         ),
     )
 
@@ -288,6 +287,8 @@ def _marks(column: Any, labels: set[Any], place: str) -> Labels | None:
     Labels may look like marks. Then a column without empty cells holds marks, one with empty cells labels,
     unless there is but one value, which might be either.
     """
+    if pa.types.is_nested(column.type):
+        raise ProblemError(f"{place} holds {column.type}, neither marks nor labels; name another column.")
     cells = column.to_pylist()
     values = set(cells) - {None}
     words = {value: str(value).strip().casefold() for value in values}

@@ -208,7 +208,7 @@ def case_of(inputs: Inputs, findings: Findings, said: Reasons) -> Case:
         groups=settings.groups,
         text=next((column.name for column in columns if column.kind == "text"), None),
         image=settings.image,
-        image_folder=inputs.rows.path.parent,
+        image_folder=settings.image_folder,
         columns=tuple((column.name, column.kind, column.treatment) for column in columns),
         row_name=settings.id or "row",
         settings=_shown(inputs),

@@ -47,6 +47,8 @@ class Settings:
     keep: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     image: str | None = None
+    images_from: Path | None = None
+    """The folder of the images; that of the table if None."""
     verified_at_random: bool = False
     """Whether the rows of the trusted column were drawn at random."""
     classes: tuple[str, ...] = ()
@@ -111,10 +113,15 @@ class Settings:
 
         return HUGGING_FACE if self.train.is_dir() else suffix_of(self.train)
 
+    @property
+    def image_folder(self) -> Path | None:
+        """Outside of which no image is opened."""
+        return None if self.image is None else self.images_from or self.train.parent
+
     def to_json(self) -> dict[str, Any]:
         """As plain values, for run.json."""
         found = asdict(self)
-        paths = {name: str(found[name].resolve()) for name in FILES if found[name]}
+        paths = {name: str(found[name].resolve()) for name in (*FILES, "images_from") if found[name]}
         return found | paths
 
     @classmethod
@@ -129,5 +136,5 @@ class Settings:
         for name, value in values.items():
             if not any(_IS[kind](value) for kind in known[name]):
                 raise TypeError(f"{name} is {value!r}")
-        paths = {name: Path(values[name]) for name in FILES if values.get(name)}
+        paths = {name: Path(values[name]) for name in (*FILES, "images_from") if values.get(name)}
         return cls(**(values | paths))
