@@ -428,6 +428,24 @@ class TestPictures:
         assert "could not be drawn" not in whole
         assert page.count('<section class="card') == whole.count('<section class="card')
 
+    @pytest.mark.parametrize("features", [1, 2, 5])
+    def test_a_row_that_is_far_out_does_not_squeeze_the_others(self, features: int) -> None:
+        rng = np.random.default_rng(0)
+        X, X_trusted = rng.normal(size=(60, features)), rng.normal(size=(8, features))
+        y, y_trusted = (np.where(some[:, 0] > 0, "a", "b") for some in (X, X_trusted))
+        X[7] = 1e6
+        problem = duti.Problem(X, y, X_trusted, y_trusted)
+        learner = duti.KernelLogistic(bandwidth=1.0, ridge=0.01)
+        found = duti.Duti(learner, budget=3).rank(problem)
+        rows = pa.table({f"x{j}": X[:, j] for j in range(features)}).append_column("label", pa.array(y))
+        case = cases.case_of(problem, found, rows, rows.slice(0, 8))
+        seen = view(case, Marks.of(case))
+        assert "1 row is too far out and drawn at the edge." in seen.remark
+
+    def test_all_classes_are_within_the_picture(self) -> None:
+        scale = Scale.of(np.array([0.0] * 99 + [4.0]), 0, 100)
+        assert scale.high >= 4  # nine tenths are the same: nothing is too far out
+
     def test_a_scale_of_equal_values_has_room(self) -> None:
         assert Scale.of(np.array([3.0, 3.0]), 0, 100).at(3.0) == 50
 

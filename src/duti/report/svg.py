@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup, escape
 
-from duti.arrays import Array
+from duti.arrays import Array, Mask
 from duti.report.text import number, visible
 
 CORNERS: dict[str, tuple[tuple[float, float], ...]] = {
@@ -69,6 +69,10 @@ def polyline(x: Array, y: Array) -> str:
     return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
 
 
+FAR = 1.5
+"""Values are far out that many times the width of nine tenths of them away from these."""
+
+
 @dataclass(frozen=True)
 class Scale:
     """Values → pixels."""
@@ -80,14 +84,26 @@ class Scale:
 
     @classmethod
     def of(cls, values: Array, start: float, end: float, margin: float = 0.05) -> Scale:
-        """A scale with some room on either side of all values."""
+        """A scale with some room on either side of all values, but for those that would squeeze the others.
+
+        >>> Scale.of(np.append(np.linspace(0, 1, 99), 1e6), 0, 100).high < 4
+        True
+        """
         low, high = float(values.min()), float(values.max())
+        bulk = np.quantile(values, (0.05, 0.95))
+        if (reach := FAR * float(bulk[1] - bulk[0])) > 0:
+            low, high = max(low, float(bulk[0]) - reach), min(high, float(bulk[1]) + reach)
         room = margin * (high - low) or 1.0
         return cls(low - room, high + room, start, end)
 
     def __call__(self, values: Array) -> Array:
-        """The pixels of values."""
-        return self.start + (values - self.low) / (self.high - self.low) * (self.end - self.start)
+        """The pixels of values; those that are too far out are drawn at the edge."""
+        inside = np.clip(values, self.low, self.high)
+        return np.asarray(self.start + (inside - self.low) / (self.high - self.low) * (self.end - self.start))
+
+    def beyond(self, values: Array) -> Mask:
+        """Which values are too far out."""
+        return np.asarray((values < self.low) | (values > self.high))
 
     def at(self, value: float) -> float:
         """The pixel of one value."""

@@ -63,7 +63,7 @@ def _borders(case: Case, marks_: Marks) -> View:
         ]
         desc = f"{counted(len(rows), 'row')} by {names[0].name} and {names[1].name}, and the learnt regions"
         panels.append((caption, _panel(drawn, (names[0], x), (names[1], y), SMALL, (caption, desc))))
-    return View("The learner before and after", tuple(panels), _legend(case, marks_))
+    return View("The learner before and after", tuple(panels), _legend(case, marks_), _beyond(points, (x, y)))
 
 
 def _curves(case: Case, marks_: Marks) -> View:
@@ -81,6 +81,8 @@ def _curves(case: Case, marks_: Marks) -> View:
     moved = np.column_stack([at, candidates])[flagged]
     everything = np.vstack([points.xy, trusted, moved])
     x, y = _frame(everything, WIDE)
+    if is_class:
+        y = Scale(-0.5, problem.k - 0.5, y.start, y.end)
     grid = np.linspace(x.low, x.high, 300)
     curves = []
     for model, kind in ((why.before, "curve before"), (why.after, "curve after")):
@@ -112,7 +114,8 @@ def _curves(case: Case, marks_: Marks) -> View:
         (_line("curve after"), "from the corrected labels"),
     )
     candidate = (key("circle", "fix", 4.0), "candidate")
-    return View("The learner before and after", (("", picture),), (*lines, candidate, *_legend(case, marks_)))
+    legend = (*lines, candidate, *_legend(case, marks_))
+    return View("The learner before and after", (("", picture),), legend, _beyond(points, (x, y)))
 
 
 def _projected(case: Case, marks_: Marks) -> View:
@@ -132,9 +135,18 @@ def _projected(case: Case, marks_: Marks) -> View:
     picture = drawing(*WIDE, *drawn, title=title, desc=desc)
     remark = (
         f"The two directions in which the {case.problem.X.shape[1]} encoded features vary most "
-        f"({percent(share)} of their variance); rows that are alike are near, but not only they."
-    )
+        f"({percent(share)} of their variance); rows that are alike are near, but not only they. "
+        f"{_beyond(points, (x, y))}"
+    ).strip()
     return View(title, (("", picture),), _legend(case, marks_, arrows=not case.problem.k), remark)
+
+
+def _beyond(points: Points, scales: tuple[Scale, Scale]) -> str:
+    """How many rows would squeeze the others."""
+    x, y = (scale.beyond(at) for scale, at in zip(scales, points.xy.T, strict=True))
+    outside = int((x | y).sum())
+    are = "is" if outside == 1 else "are"
+    return f"{counted(outside, 'row')} {are} too far out and drawn at the edge." if outside else ""
 
 
 def _frame(points: Array, size: tuple[float, float], *, bare: bool = False) -> tuple[Scale, Scale]:
