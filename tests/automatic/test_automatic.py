@@ -54,7 +54,7 @@ def test_where_classes_overlap_and_nothing_is_wrong_there_is_hardly_ever_evidenc
     for learner in (None, FEW):
         found = [debugged(overlapping, seed, learner) for seed in range(5)]
         assert sum(one.verdict is Verdict.NO_EVIDENCE for one in found) >= 4
-        assert sum(len(one.fixed) for one in found) <= 5  # of 1000 rows
+        assert sum(len(one.fixed) for one in found) <= 10  # of 1000 rows
 
 
 def test_a_clean_table_has_hardly_any_bugs_by_its_number() -> None:
@@ -75,10 +75,24 @@ def test_labels_flipped_at_random_are_called_so_and_are_flipped_back() -> None:
         assert average_precision(one.ranking, flips(seed).is_bug) > 0.9
 
 
+def test_where_many_classes_overlap_fixes_leave_fewer_wrong_labels() -> None:
+    """A label among twenty is improbable by nature: a flip is so to a nineteenth of the rate."""
+    k, n, wrong = 20, 400, list[tuple[int, int]]()
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        centres, truth = 4 * rng.normal(size=(k, 2)), rng.integers(0, k, n + 100)
+        X = centres[truth] + rng.normal(size=(n + 100, 2))
+        y = np.where(rng.random(n) < 0.1, rng.integers(0, k, n), truth[:n])
+        found = duti.debug(X[:n], y, X[n:], truth[n:], random_state=0, task="classification")
+        wrong.append((int((y != truth[:n]).sum()), int((found.corrected_labels() != truth[:n]).sum())))
+    before, after = np.array(wrong).T
+    assert after.sum() < before.sum()
+
+
 def test_the_number_of_random_bugs_lies_in_its_interval() -> None:
     numbers = [debugged(flips, seed).expected_bugs for seed in range(6)]
     told = [(seed, number) for seed, number in enumerate(numbers) if number is not None]
-    assert len(told) >= 2
+    assert told
     assert (
         sum(number.low <= flips(seed).is_bug.sum() <= number.high for seed, number in told) >= len(told) - 1
     )

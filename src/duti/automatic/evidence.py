@@ -18,7 +18,7 @@ and a few of each row say which labels are wrong (`LABELS`):
     unlikely   log-odds of 1 − q_y
     disputed   log-odds of 1 − min(1, q_y/g_y): what learners with trusted items and g cannot share
     direction  log T from the candidate to the given label, relative to the largest
-    given      log g_y
+    given      log (k − 1) g_y: even flips leave each of the other labels a (k − 1)th of their rate
 
 Both are logistic regressions whose weights were fitted on tables with known bugs (`fitted`).
 
@@ -260,7 +260,7 @@ class Evidence:
             "unlikely": odds(1 - of_labels(q, labels)),
             "disputed": odds(some.disputed),
             "direction": np.log(to_given / self.confusions.rate + SLIPS),
-            "given": np.log(of_labels(some.g, labels).clip(SLIPS / k)),
+            "given": np.log((k - 1) * of_labels(some.g, labels).clip(SLIPS / k)),
         }
 
     def wrong(self, some: Signs, hypotheses: Hypotheses) -> Array:
