@@ -107,6 +107,10 @@ def test_the_terminal_shows_the_verdict_and_the_top_rows(files: Any, tmp_path: P
     assert "of 150 rows" in result.stdout
     assert "most suspicious" in result.stdout
     assert "report.html" in result.stdout
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert ("Rows are counted from 1, below the header, trusted ones too." in page) == (
+        "No row is" not in page
+    )
     quiet = typed(
         "debug", *files[:2], "--label", "granted", "--out", tmp_path / "out", "--overwrite", "--quiet"
     )

@@ -40,6 +40,8 @@ class Case:
     """Name, kind, and what was done to it, for every column."""
     row_name: str = "row"
     """What the names of rows are called: the column they are from."""
+    counted: bool = False
+    """Whether rows have no other names than their numbers from 1."""
     settings: Mapping[str, str] | None = None
     """What it takes to run it again."""
     title: str = "training set"

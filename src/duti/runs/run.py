@@ -211,6 +211,7 @@ def case_of(inputs: Inputs, findings: Findings, said: Reasons) -> Case:
         image_folder=settings.image_folder,
         columns=tuple((column.name, column.kind, column.treatment) for column in columns),
         row_name=settings.id or "row",
+        counted=settings.id is None,
         settings=_shown(inputs),
         title=inputs.rows.path.name,
     )
