@@ -406,3 +406,18 @@ def test_a_column_that_is_named_as_text_stays_text() -> None:
     cells = ["1", "2", "3"] * 10 + ["words"]
     encoder = Encoder.fit(pa.table({"note": cells}), Layout(text=("note",)))
     assert encoder.columns[0].kind == "text"
+
+
+@pytest.mark.parametrize(
+    ("cells", "noted"),
+    [
+        ([18, 30, -999, 45, -999], True),
+        ([0.1, 0.5, 9999.0, 0.2, 9999.0], True),
+        ([18, 30, -999, 45, 50], False),  # once, it may be anything
+        ([500, 300, 999, 450, 999], False),  # not far beyond the others
+        ([None, 99, 99, 1, 2], True),
+    ],
+)
+def test_numbers_that_may_mean_missing_are_asked_about(cells: list[Any], noted: bool) -> None:
+    encoder = Encoder.fit(pa.table({"age": cells}))
+    assert any("if it means missing, leave these cells empty" in note for note in encoder.notes) == noted

@@ -380,3 +380,22 @@ def test_columns_without_a_name_get_one(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("a;b;\n1;2;\n", encoding="utf-8")
     assert read(file).table.column_names == ["a", "b", "Unnamed: 2"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_date"),
+    [
+        (["2013/08/31", "2014/1/2"], True),
+        (["31 Aug 2013", "01 FEB 2014"], True),
+        (["Aug 31, 2013", "Feb 1, 2014"], True),
+        (["31 Feb 2013", "1 Feb 2014"], False),
+        (["2013/13/31", "2014/1/2"], False),
+        (["31 Aug 2013", "soon"], False),
+    ],
+)
+def test_dates_as_people_write_them_are_dates(cells: list[str], is_date: bool, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(
+        "when;y\n" + "".join(f"{cell};a\n" for cell in cells), encoding="utf-8"
+    )
+    found = read(tmp_path / "rows.csv").table["when"].type
+    assert pa.types.is_date(found) == is_date

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ MOSTLY_DISTINCT = 0.5
 WORDS_OF_TEXT = 4
 """Text of so many words on average, most of it different, is free text."""
 MOST_CATEGORIES = 50
+NINES = tuple(sign * number for number in (99.0, 999.0, 9999.0, 99999.0) for sign in (-1, 1))
+BEYOND = 5
+"""Numbers that may mean missing are so many times as large as all others."""
 CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}
 """What dates repeat themselves by, in days."""
 
@@ -41,6 +44,8 @@ class Choice:
     missing: int = 0
     asked: bool = False
     """Whether the user said so."""
+    sentinel: tuple[float, int] | None = None
+    """A number that may mean missing, such as −999, and how often it stands there."""
     odd: tuple[tuple[int, str], ...] | None = None
     """Row and text of cells among numbers that are none, and count as missing; None if there are none."""
 
@@ -122,7 +127,24 @@ def _number(choice: Choice, cells: Any, keep: bool) -> Choice:
             choice,
             f"it counts the rows from {first} to {extremes['max']}, like an id; name it in `keep` to use it",
         )
-    return _unless_constant(choice, cells)
+    return _unless_constant(replace(choice, sentinel=_sentinel(cells)), cells)
+
+
+def _sentinel(cells: Any) -> tuple[float, int] | None:
+    """A number of nines that stands there more than once and is far beyond all others.
+
+    >>> _sentinel(pa.chunked_array([[3, 41, -999, 17, -999]]))
+    (-999.0, 2)
+    """
+    if not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
+        return None
+    values = np.asarray(cells.drop_null().cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+    for number in NINES:
+        others = abs(values[values != number])
+        times = len(values) - len(others)
+        if times > 1 and len(others) and BEYOND * others.max() < abs(number):
+            return number, times
+    return None
 
 
 def _text_or_category(choice: Choice, cells: Any, place: str, keep: bool) -> Choice:

@@ -49,6 +49,12 @@ def notes(choices: list[Choice], features: int, name: str) -> list[str]:
     for choice in choices:
         if choice.kind == "left out" and not choice.asked:
             said.append(f"{place(name, choice.name)} is left out: {choice.reason}.")
+        if choice.sentinel is not None:
+            number, times = choice.sentinel
+            said.append(
+                f"{place(name, choice.name)} holds {number:g} {times} times, far beyond all other numbers: "
+                "if it means missing, leave these cells empty."
+            )
         if choice.odd is not None:
             said.append(_odd(choice.odd, place(name, choice.name)))
         if choice.kind == "text" and not choice.asked:

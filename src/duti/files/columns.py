@@ -19,6 +19,13 @@ DASHES = ("-", "--", "–", "—", ".", "..")
 """Cells that mean "missing" only where all other cells are numbers or dates."""
 ISO_TYPES = (pa.date32(), *(pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")))
 DAY_MONTH_YEAR, MONTH_DAY_YEAR = "%d/%m/%Y", "%m/%d/%Y"
+WRITTEN_DATES = (
+    (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
+    (r"\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
+    (r"\d{1,2} [A-Za-z]{3} \d{4}", "%d %b %Y"),
+    (r"[A-Za-z]{3} \d{1,2}, \d{4}", "%b %d, %Y"),
+)
+"""Dates that can be read in one way only."""
 IS_SIGN, CONTINUES_CODE = np.isin(np.arange(256), list(b"+-")), np.isin(np.arange(256), list(b"0123456789xX"))
 SAMPLE = 64
 THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
@@ -78,9 +85,10 @@ def dated(column: Column) -> Column:
     if re.match(r"\d{4}-\d\d-\d\d", first):
         dates = next(filter(None, (_cast(column.values, kind) for kind in ISO_TYPES)), None)
         return column if dates is None else replace(column, values=dates)
-    if re.fullmatch(r"\d{1,2}\.\d{1,2}\.\d{4}", first):
-        dates = _parsed(column.values, "%d.%m.%Y")
-        return column if dates is None else replace(column, values=dates)
+    for pattern, style in WRITTEN_DATES:
+        if re.fullmatch(pattern, first):
+            dates = _parsed(column.values, style)
+            return column if dates is None else replace(column, values=dates)
     if re.fullmatch(r"\d{1,2}/\d{1,2}/\d{4}", first):
         return _with_slashes(column)
     return column
@@ -210,11 +218,12 @@ def _parsed(text: Any, style: str) -> Any:
     except pa.ArrowInvalid:
         return None
     # strptime takes the 31st of February for the 2nd of March.
-    written = pc.strftime(dates, format=style)
-    bare = r"(^|[./])0"
-    same = pc.equal(
-        pc.replace_substring_regex(text, bare, r"\1"), pc.replace_substring_regex(written, bare, r"\1")
+    bare = r"(^|[./ ])0"
+    plain, written = (
+        pc.utf8_lower(pc.replace_substring_regex(some, bare, r"\1"))
+        for some in (text, pc.strftime(dates, format=style, locale="C"))
     )
+    same = pc.equal(plain, written)
     return dates if pc.all(same).as_py() else None
 
 
