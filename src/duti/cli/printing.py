@@ -42,7 +42,7 @@ def escape(text: str) -> str:
 def show(told: Mapping[str, Any], sentence: str, *, quiet: bool, as_json: bool) -> None:
     """One JSON object, or a sentence, or nothing."""
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, default=str))
+        print(json.dumps(told, default=str))
     elif not quiet:
         Screen(soft_wrap=True).print(escape(sentence), highlight=False)
 
@@ -50,7 +50,7 @@ def show(told: Mapping[str, Any], sentence: str, *, quiet: bool, as_json: bool) 
 def show_outcome(outcome: Outcome, *, quiet: bool, as_json: bool) -> None:
     """What was found, the top rows with their fixes, and where everything is."""
     if as_json:
-        print(json.dumps(_told(outcome), ensure_ascii=False, default=str))
+        print(json.dumps(_told(outcome), default=str))
         return
     if quiet:
         return
@@ -135,7 +135,7 @@ def show_preview(preview: Preview, folder: Folder, *, quiet: bool, as_json: bool
     """What a run would do."""
     problem, told = preview.inputs.problem, preview.told(folder)
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, default=str))
+        print(json.dumps(told, default=str))
         return
     if quiet:
         return

@@ -253,7 +253,13 @@ class _Labels:
     def _known(self, sheet: Sheet, column: Any, some: Ints) -> Labels:
         values = _plain(column)
         if self.text and not pa.types.is_string(values.type):
-            values = pc.cast(values, pa.string())
+            try:
+                values = pc.cast(values, pa.string())
+            except pa.ArrowException as error:
+                raise ProblemError(
+                    f"{sheet.path.name}: right labels are of type {values.type}, but labels are text; "
+                    "write them as text."
+                ) from error
         missing = some[np.asarray(values.is_null())[some]]
         if len(missing):
             raise ProblemError(
